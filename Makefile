@@ -6,7 +6,7 @@ FUZZTIME  ?= 10s
 GOTESTSUM := $(GO) run gotest.tools/gotestsum@v1.13.0
 # Tests that run a real etcd or a real Temporal, and an example for its workers, are
 # modules of their own, so that these are not among the dependencies of pnagent. So is what makes web/dist.
-MODULES   := attach/dipen/etcdtest attach/sqldb/testdata/river attach/temporal/temporaltest examples/attach/temporal web/bundle
+MODULES   := attach/dipen/etcdtest attach/redis/testdata/asynq attach/sqldb/testdata/river attach/temporal/temporaltest examples/attach/temporal otlp/export/collectortest web/bundle
 # With PKG, lint looks only at what is in and below this folder; mutate changes it (./stats).
 PKG       ?=
 BELOW     := $(or $(PKG),.)
@@ -34,6 +34,10 @@ test-peers: ## the same for tests of large peers: engines in Java and Python, da
 	@scripts/deps peers
 	@GO="$(GO)" scripts/test peers
 
+.PHONY: controlplane
+controlplane: ## build etcd and Kubernetes' control plane for the tests of attach/kubernetes, in ten minutes or more, and run these
+	PNAGENT_CONTROLPLANE=build $(GO) test -count=1 -tags peers -timeout 2h -run 'Stuck|Cron|Memory|Argo' -v ./attach/kubernetes
+
 .PHONY: times
 times: ## run test and test-peers, and write how long each package took into docs/design/tests.md
 	@set -e; times=$$(mktemp -d); trap 'rm -rf $$times' EXIT; \
@@ -45,8 +49,9 @@ long: ## run the random tests with all seeds, and end-to-end tests with the race
 	@GO="$(GO)" scripts/test programs
 
 .PHONY: lint
-lint: prose $(if $(PKG),,whole) ## gofmt, golangci-lint with go vet, go.mod, known vulnerabilities, the English of documents and comments; PKG=./stats: only of this folder
+lint: prose $(if $(PKG),,whole) ## gofmt, lines that do several things, golangci-lint with go vet, go.mod, known vulnerabilities, the English of documents and comments; PKG=./stats: only of this folder
 	@changed=$$(git ls-files -co --exclude-standard '*.go' | grep "^$(BELOW:./%=%)" | xargs gofmt -l); test -z "$$changed" || { echo "gofmt would change:"; echo "$$changed"; exit 1; }
+	@$(GO) run ./internal/golf $$(git ls-files -co --exclude-standard '*.go' | grep "^$(BELOW:./%=%)")
 	$(GO) run $(LINTER) run $(BELOW)/...
 
 .PHONY: prose

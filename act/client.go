@@ -117,11 +117,10 @@ func (c *Client) do(ctx context.Context, r *Request, out *Outcome) error {
 func (o *Outcome) name(r *Request, def *petri.Net, element int, have []holder) {
 	if r.Verb == Inject {
 		o.Place, o.Tokens = def.Places[element].ID, r.Tokens
-		o.Held = append(o.Held, inPlace(have, o.Place)...)
-		return
+	} else {
+		o.Transition = def.Transitions[element].ID
 	}
-	o.Transition = def.Transitions[element].ID
-	o.Held = append(o.Held, before(have, o.Transition)...)
+	o.Held = append(o.Held, held(have, o.Place, o.Transition)...)
 }
 
 // digestOf returns the digest of the definition that a source runs.

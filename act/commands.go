@@ -16,9 +16,12 @@ const maxCommands = 20
 // the oldest tokens first: fire for a transition that fires only from outside, and retry
 // for an incident. An instance that can continue in no such way, nor by itself, has inject
 // for the tokens that are missing; elsewhere these may still come. place limits the lines
-// to the tokens of one place; "" is all. There are none for an instance whose source takes
-// no requests.
+// to the tokens of one place; "" is all. For an instance whose source takes no requests, they
+// are those of the engine's own tool that the source knows.
 func Commands(net string, of *telemetry.Instance, place string) []string {
+	if of.Acts == "" {
+		return foreign(of, place)
+	}
 	var lines []string
 	for _, r := range Requests(net, of, place) {
 		lines = append(lines, Line(r.Verb, r.Net, r.Instance, r.Element, r.Tokens))
@@ -26,7 +29,20 @@ func Commands(net string, of *telemetry.Instance, place string) []string {
 	return lines
 }
 
-// Requests returns the requests of Commands.
+// foreign returns the command lines of the engine's own tool.
+func foreign(of *telemetry.Instance, place string) []string {
+	var lines []string
+	for _, t := range of.Tokens {
+		for _, w := range t.Waits {
+			if w.Command != "" && (place == "" || t.Place == place) && !slices.Contains(lines, w.Command) && len(lines) < maxCommands {
+				lines = append(lines, w.Command)
+			}
+		}
+	}
+	return lines
+}
+
+// Requests returns the requests of Commands; none if the source takes no requests.
 func Requests(net string, of *telemetry.Instance, place string) []Request {
 	var requests []Request
 	if of.Acts == "" {
@@ -39,6 +55,7 @@ func Requests(net string, of *telemetry.Instance, place string) []Request {
 		}
 		for _, w := range t.Waits {
 			r, helps := request(w, ends)
+			helps = helps && takesVerb(of, r.Verb)
 			same := func(o Request) bool { return o.Verb == r.Verb && o.Element == r.Element && o.Tokens == r.Tokens }
 			if helps && !slices.ContainsFunc(requests, same) && len(requests) < maxCommands {
 				r.Net, r.Instance = net, of.Instance
@@ -47,6 +64,11 @@ func Requests(net string, of *telemetry.Instance, place string) []Request {
 		}
 	}
 	return requests
+}
+
+// takesVerb reports whether the source of an instance takes requests of a verb.
+func takesVerb(of *telemetry.Instance, v Verb) bool {
+	return len(of.Verbs) == 0 || slices.Contains(of.Verbs, string(v))
 }
 
 // continues reports whether an instance has a transition that fires by itself or by a

@@ -51,7 +51,8 @@ func (c *Client) sources(ctx context.Context, r *Request) (net string, of []tele
 		enough = Owner(r.Instance)
 	}
 	err = telemetry.Discover(ctx, c.Conn, c.Subjects, func(d telemetry.Discovered) bool {
-		if all = append(all, d); d.Source == enough && d.Nets[r.Net] != "" {
+		all = append(all, d)
+		if d.Source == enough && d.Nets[r.Net] != "" {
 			all = []telemetry.Discovered{d}
 			return false
 		}
@@ -162,7 +163,10 @@ func pick(r *Request, have []holder) ([]holder, error) {
 	}
 	for _, h := range have {
 		if h.found.Acts == "" {
-			return nil, adapter(h.source, h.found.Tool)
+			return nil, adapter(h.source, h.found.Tool, foreign(h.found, "")...)
+		}
+		if !takesVerb(h.found, r.Verb) {
+			return nil, fmt.Errorf("source %q takes only requests to %s", h.source, strings.Join(h.found.Verbs, ", "))
 		}
 		if part := h.found.Acts != h.source; len(have) > 1 && !part {
 			return nil, fmt.Errorf("%d sources have an instance %q: %s; expected one, as --source", len(have), r.Instance, list(names))
@@ -176,9 +180,12 @@ func pick(r *Request, have []holder) ([]holder, error) {
 // for another engine.
 var ErrAdapter = errors.New("takes no requests: it publishes what another engine does")
 
-func adapter(source, tool string) error {
-	tool = cmp.Or(tool, "the tool of that engine")
-	return fmt.Errorf("source %q %w; use %s", source, ErrAdapter, tool)
+func adapter(source, tool string, commands ...string) error {
+	err := fmt.Errorf("source %q %w; use %s", source, ErrAdapter, cmp.Or(tool, "the tool of that engine"))
+	if len(commands) > 0 {
+		err = fmt.Errorf("%w: %s", err, strings.Join(commands, "; or: "))
+	}
+	return err
 }
 
 // missing is the error if no source has the instance.

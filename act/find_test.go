@@ -127,7 +127,11 @@ func TestAnAdapterNamesTheToolOfItsEngine(t *testing.T) {
 		cfg  telemetry.Config
 		want string
 	}{
-		"with a tool":               {telemetry.Config{Tool: "Camunda Cockpit", Instance: has("4711")}, `source "shop" takes no requests: it publishes what another engine does; use Camunda Cockpit`},
+		"with a tool": {telemetry.Config{Tool: "Camunda Cockpit", Instance: has("4711")}, `source "shop" takes no requests: it publishes what another engine does; use Camunda Cockpit`},
+		"with a command": {telemetry.Config{Tool: "Camunda Cockpit", Instance: func(int, string) (*telemetry.Instance, error) {
+			return &telemetry.Instance{Tokens: []telemetry.InstanceToken{{Waits: []telemetry.InstanceWait{{Command: "cockpit retry 4711"}}}}}, nil
+		}}, `use Camunda Cockpit: cockpit retry 4711`},
+		"that retries only":         {telemetry.Config{Acts: "shop", Verbs: []string{"retry"}, Instance: has("4711")}, `source "shop" takes only requests to retry`},
 		"without one":               {telemetry.Config{Instance: has("4711")}, `source "shop" takes no requests: it publishes what another engine does; use the tool of that engine`},
 		"that reports no instances": {telemetry.Config{Tool: "rabbitmqctl"}, `use rabbitmqctl`},
 		"whose instance is away":    {telemetry.Config{Tool: "Camunda Cockpit", Instance: nothing}, `no source that answers has instance "4711"; source "shop": no such instance`},

@@ -19,34 +19,23 @@ type Held struct {
 	Wait   *telemetry.InstanceWait `json:"wait,omitempty"` // of the transition that should fire
 }
 
-// inPlace returns the tokens of a place.
-func inPlace(have []holder, id string) []Held {
+// held returns the tokens that a request is about: those in a place, or those that wait for a transition.
+func held(have []holder, place, transition string) []Held {
 	var held []Held
 	for _, h := range have {
 		for _, t := range h.found.Tokens {
-			if t.Place == id {
-				held = append(held, heldOf(h.found, &t, nil))
+			one := Held{Place: t.Place, Tokens: t.Tokens, Age: float64(max(h.found.At-t.Injected, 0)) / 1e6}
+			i := slices.IndexFunc(t.Waits, func(w telemetry.InstanceWait) bool { return w.Transition == transition })
+			switch {
+			case place != "" && t.Place == place:
+				held = append(held, one)
+			case place == "" && i >= 0:
+				one.Wait = &t.Waits[i]
+				held = append(held, one)
 			}
 		}
 	}
 	return held
-}
-
-// before returns the tokens that wait for a transition.
-func before(have []holder, id string) []Held {
-	var held []Held
-	for _, h := range have {
-		for _, t := range h.found.Tokens {
-			if i := slices.IndexFunc(t.Waits, func(w telemetry.InstanceWait) bool { return w.Transition == id }); i >= 0 {
-				held = append(held, heldOf(h.found, &t, &t.Waits[i]))
-			}
-		}
-	}
-	return held
-}
-
-func heldOf(in *telemetry.Instance, t *telemetry.InstanceToken, wait *telemetry.InstanceWait) Held {
-	return Held{Place: t.Place, Tokens: t.Tokens, Age: float64(max(in.At-t.Injected, 0)) / 1e6, Wait: wait}
 }
 
 // fires are the reasons for which a token waits and a request fires the transition.
@@ -85,8 +74,8 @@ func state(def *petri.Net, held []Held) string {
 func text(def *petri.Net, w *telemetry.InstanceWait) string {
 	reason, place := stats.ReasonNamed(w.Reason), w.Place
 	for i := range def.Places {
-		if p := &def.Places[i]; p.ID == place && p.Name != "" {
-			place = p.Name
+		if p := &def.Places[i]; p.ID == place {
+			place = p.Label()
 		}
 	}
 	return stats.Wait{Reason: reason, What: w.What}.Text(reason.Words(place, w.Count))

@@ -98,8 +98,28 @@ func TestCommandsAreThoseThatHelp(t *testing.T) {
 	if got := Commands("claim", of, ""); len(got) != maxCommands {
 		t.Errorf("%d commands, want %d", len(got), maxCommands)
 	}
-	of.Acts = ""
-	if got := Commands("claim", of, ""); got != nil {
-		t.Errorf("an adapter has the commands %q", got)
+}
+
+// An adapter takes no requests. Its command lines are those of the engine's own tool.
+func TestCommandsOfAnAdapterAreThoseOfItsEngine(t *testing.T) {
+	wait := func(command string) telemetry.InstanceWait {
+		return telemetry.InstanceWait{Transition: "job", Reason: "incident", Command: command}
+	}
+	of := &telemetry.Instance{Instance: "7", Tokens: []telemetry.InstanceToken{
+		{Place: "a", Waits: []telemetry.InstanceWait{wait("q retry 7"), wait(""), wait("q retry 7")}},
+		{Place: "b", Waits: []telemetry.InstanceWait{wait("q retry 8")}},
+	}}
+	for place, want := range map[string][]string{"": {"q retry 7", "q retry 8"}, "b": {"q retry 8"}, "z": nil} {
+		if d := cmp.Diff(want, Commands("queue", of, place)); d != "" {
+			t.Errorf("%q: %s", place, d)
+		}
+	}
+	if got := Requests("queue", of, ""); got != nil {
+		t.Errorf("requests %v", got)
+	}
+	of.Acts, of.Verbs = "sql", []string{"retry"}
+	of.Tokens[0].Waits = append(of.Tokens[0].Waits, telemetry.InstanceWait{Transition: "job", Reason: "manual"})
+	if d := cmp.Diff([]string{"pnagent retry queue 7 job"}, Commands("queue", of, "")); d != "" {
+		t.Errorf("of one that takes only retry: %s", d)
 	}
 }

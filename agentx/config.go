@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"net"
@@ -35,9 +34,6 @@ type Config struct {
 	// Tables returns the newest table; nil is an empty one. The goroutine that answers
 	// calls it, so it must not block.
 	Tables func() *smi.Table
-	// Contexts are the named contexts to serve: the tables of each, by its name of 1 to
-	// 32 bytes. See also SetContexts.
-	Contexts map[string]func() *smi.Table
 	// ID and Description identify the subagent to the master; both may be empty.
 	ID          smi.OID
 	Description string
@@ -86,8 +82,8 @@ func New(config Config) (*Subagent, error) {
 		rng:     rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 		changed: make(chan struct{}, 1),
 	}
-	wanted := maps.Clone(config.Contexts)
-	s.wanted.Store(&wanted)
+	s.counters.init()
+	s.wanted.Store(&map[string]func() *smi.Table{})
 	up := make(chan struct{})
 	s.up.Store(&up)
 	dialer := net.Dialer{Timeout: dialWithin}
@@ -122,7 +118,7 @@ func (c *Config) check() error {
 			return fmt.Errorf("one of the Caps, %q, is too long", caps.ID)
 		}
 	}
-	return checkContexts(c.Contexts)
+	return nil
 }
 
 // timeoutSeconds rounds up, so that a time-out of 100 ms is not the master's default.

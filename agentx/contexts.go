@@ -19,25 +19,18 @@ import (
 // 3415) is an SnmpAdminString of at most 32.
 const maxContext = 32
 
-// checkContexts returns the first fault of a set of named contexts.
-func checkContexts(contexts map[string]func() *smi.Table) error {
+// SetContexts replaces the named contexts, at first none: the tables of each, by its name of 1
+// to 32 bytes. The session registers new ones and unregisters the others. The error wraps
+// ErrConfig, and then nothing changes. If the master refuses a registration, the session is
+// opened again.
+func (s *Subagent) SetContexts(contexts map[string]func() *smi.Table) error {
 	for name, tables := range contexts {
 		switch {
 		case name == "" || len(name) > maxContext:
-			return fmt.Errorf("a context named %q; expected 1 to %d bytes", name, maxContext)
+			return fmt.Errorf("%w: a context named %q; expected 1 to %d bytes", ErrConfig, name, maxContext)
 		case tables == nil:
-			return fmt.Errorf("no tables for context %q", name)
+			return fmt.Errorf("%w: no tables for context %q", ErrConfig, name)
 		}
-	}
-	return nil
-}
-
-// SetContexts replaces the named contexts: the session registers new ones and unregisters
-// the others. The error wraps ErrConfig, and then nothing changes. If the master refuses a
-// registration, the session is opened again.
-func (s *Subagent) SetContexts(contexts map[string]func() *smi.Table) error {
-	if err := checkContexts(contexts); err != nil {
-		return fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	wanted := maps.Clone(contexts)
 	s.wanted.Store(&wanted)

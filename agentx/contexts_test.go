@@ -41,9 +41,7 @@ func (m *master) wantIn(name string, body pdu.Body) {
 
 func TestEveryContextIsRegisteredAndAnsweredFromItsOwnTable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := start(t, func(c *Config) {
-			c.Contexts = map[string]func() *smi.Table{"orders": from(100), "claims": from(200)}
-		})
+		f := startIn(t, nil, map[string]func() *smi.Table{"orders": from(100), "claims": from(200)})
 		for range 2 { // and again after a reconnect
 			m := f.accept(t)
 			m.ok(m.read())
@@ -83,7 +81,7 @@ func TestARequestInAnotherContextIsRefusedAndCounted(t *testing.T) {
 
 func TestContextsMayComeAndGoWithinASession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := start(t, func(c *Config) { c.Contexts = map[string]func() *smi.Table{"orders": from(100)} })
+		f := startIn(t, nil, map[string]func() *smi.Table{"orders": from(100)})
 		m := f.acceptUp(t)
 		synctest.Wait()
 		set := func(contexts map[string]func() *smi.Table) {
@@ -120,7 +118,7 @@ func TestContextsMayComeAndGoWithinASession(t *testing.T) {
 
 func TestARefusedContextIsTriedAgainWithTheSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := start(t, func(c *Config) { c.Contexts = map[string]func() *smi.Table{"orders": from(100)} })
+		f := startIn(t, nil, map[string]func() *smi.Table{"orders": from(100)})
 		m := f.accept(t)
 		m.ok(m.read())
 		m.ok(m.read())
@@ -137,26 +135,6 @@ func TestARefusedContextIsTriedAgainWithTheSession(t *testing.T) {
 	})
 }
 
-func TestNotifyMayNameAContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := start(t, nil)
-		m := f.acceptUp(t)
-		synctest.Wait()
-		for _, name := range []string{"", "orders"} {
-			result := make(chan error)
-			go func() { result <- f.NotifyIn(t.Context(), name, trap()) }()
-			m.wantIn(name, &pdu.Notify{Variables: trap()})
-			if err := <-result; err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := f.NotifyIn(t.Context(), string(make([]byte, 33)), trap()); !errors.Is(err, ErrNotification) {
-			t.Fatal(err)
-		}
-		f.finish(m)
-	})
-}
-
 func TestInvalidContextsAreRejected(t *testing.T) {
 	for name, contexts := range map[string]map[string]func() *smi.Table{
 		"no name":         {"": from(1)},
@@ -164,10 +142,6 @@ func TestInvalidContextsAreRejected(t *testing.T) {
 		"no tables":       {"orders": nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			config := Config{Addr: "unix:/run/master", Subtrees: []smi.OID{root}, Tables: from(1), Contexts: contexts}
-			if _, err := New(config); !errors.Is(err, ErrConfig) {
-				t.Errorf("New: %v, want ErrConfig", err)
-			}
 			f := prepare(t, nil)
 			if err := f.SetContexts(contexts); !errors.Is(err, ErrConfig) {
 				t.Errorf("SetContexts: %v, want ErrConfig", err)

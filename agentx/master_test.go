@@ -60,7 +60,16 @@ type fixture struct {
 // start runs a subagent. adjust may change its configuration.
 func start(tb testing.TB, adjust func(*Config)) *fixture {
 	tb.Helper()
+	return startIn(tb, adjust, nil)
+}
+
+// startIn runs a subagent with contexts.
+func startIn(tb testing.TB, adjust func(*Config), contexts map[string]func() *smi.Table) *fixture {
+	tb.Helper()
 	f := prepare(tb, adjust)
+	if err := f.SetContexts(contexts); err != nil {
+		tb.Fatal(err)
+	}
 	f.run(tb)
 	return f
 }
@@ -232,7 +241,8 @@ func (m *master) response(h pdu.Header) *pdu.Response {
 	m.tb.Helper()
 	p := m.read()
 	got := pdu.Header{Flags: p.Header.Flags, Session: p.Header.Session, Transaction: p.Header.Transaction, Packet: p.Header.Packet}
-	if h.Type, h.Length = 0, 0; got != h {
+	h.Type, h.Length = 0, 0
+	if got != h {
 		m.tb.Fatalf("response header %+v, want %+v", got, h)
 	}
 	r, ok := p.Body.(*pdu.Response)

@@ -188,14 +188,18 @@ func (s *session) serve(p pdu.PDU) {
 		s.counters.fault(FaultTooBig)
 	}
 	if answer == nil || answer.Error != pdu.ProcessingError {
-		s.counters.requests[p.Header.Type].Add(1)
-		s.counters.asked(now)
+		s.counters.count(func(s *Stats) {
+			s.Requests[p.Header.Type]++
+			if s.Since.IsZero() {
+				s.Since = now
+			}
+		})
 	}
 	if answer == nil {
 		return
 	}
 	if s.respond(p.Header, answer, s.handler.last) {
-		s.counters.variables.Add(uint64(len(answer.Variables)))
+		s.counters.count(func(s *Stats) { s.Variables += uint64(len(answer.Variables)) })
 	} else {
 		s.repeats.forget()
 	}

@@ -45,8 +45,8 @@ func TestASessionOpensAddsCapsAndRegistersEverySubtree(t *testing.T) {
 			m.ok(p)
 		}
 		synctest.Wait()
-		if s := f.Stats(); s.State != StateUp || s.Session != 7 || s.Sessions != 1 {
-			t.Fatalf("got %+v; want the state up in session 7, the first", s)
+		if s := f.Stats(); s.State != StateUp || s.Sessions != 1 {
+			t.Fatalf("got %+v; want the state up in the first session", s)
 		}
 		m.serving()
 		f.finish(m)
@@ -56,8 +56,8 @@ func TestASessionOpensAddsCapsAndRegistersEverySubtree(t *testing.T) {
 		if diff := cmp.Diff([]string{":" + root.String(), ":" + second.String()}, f.unregistered); diff != "" {
 			t.Fatal(diff)
 		}
-		if s := f.Stats(); s.State != StateDown || s.Session != 0 {
-			t.Fatalf("got %+v; want the state down without a session", s)
+		if s := f.Stats(); s.State != StateDown {
+			t.Fatalf("got %+v; want the state down", s)
 		}
 	})
 }

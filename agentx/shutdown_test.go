@@ -208,10 +208,8 @@ func TestRequestsAreAnsweredUntilTheClose(t *testing.T) {
 // All contexts and subtrees are taken back at one moment.
 func TestEveryRegistrationIsWithdrawnBehindTheAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := start(t, func(c *Config) {
-			c.Subtrees = []smi.OID{root, myCaps}
-			c.Contexts = map[string]func() *smi.Table{"orders": func() *smi.Table { return testTable(1) }}
-		})
+		f := startIn(t, func(c *Config) { c.Subtrees = []smi.OID{root, myCaps} },
+			map[string]func() *smi.Table{"orders": func() *smi.Table { return testTable(1) }})
 		m := f.acceptUp(t)
 		f.stop()
 		synctest.Wait()

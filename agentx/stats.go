@@ -3,14 +3,15 @@
 package agentx
 
 import (
-	"sync/atomic"
+	"maps"
+	"sync"
 	"time"
 
 	"github.com/pnagent/pnagent/agentx/pdu"
 )
 
 // SessionState is the state of a Subagent's session.
-type SessionState uint32
+type SessionState uint8
 
 // The states.
 const (
@@ -52,87 +53,58 @@ func (f Fault) String() string {
 	return "unknown"
 }
 
-// answeringFor is how long after its last request a subagent counts as the one that
-// answers: longer than most pollers pause.
-const answeringFor = 10 * time.Minute
-
 // Stats are the statistics of a Subagent since New. Counters only rise.
-//
-// A master does not report which of several subagents it asks, but it does not ask a
-// standby. So Answering, Since and Asked show whether this one answers.
 type Stats struct {
-	State         SessionState
-	Answering     bool                // asked in this session, at most 10 min ago
-	Since         time.Time           // of the first request of this session; zero before it, as on a standby
-	Asked         time.Time           // of its last request
-	Session       uint32              // the id from the master; 0 if not connected
-	Sessions      uint64              // sessions opened and registered
+	State SessionState
+	// Changed is when a session began or ended last, or the time of New.
+	Changed time.Time
+	// Reason is why there is no session and how to cure that; "" with a session.
+	Reason string
+	// Err is the error behind Reason; nil with a session, and before the first attempt.
+	Err error
+	// Losses are the sessions that ended.
+	Losses uint64
+	// Since is the time of the first request of this session. It is zero before it, as on a
+	// standby: a master does not report which of several subagents it asks, but it does not
+	// ask a standby.
+	Since         time.Time
+	Sessions      uint64              // opened and registered
 	Requests      map[pdu.Type]uint64 // served, by type
 	Variables     uint64              // sent in responses
 	Notifications uint64              // accepted by the master
 	Faults        map[Fault]uint64    // has every Fault
 }
 
-// counters are the live form of Stats.
+// counters are the Stats of a Subagent that may be running.
 type counters struct {
-	state         atomic.Uint32
-	session       atomic.Uint32
-	sessions      atomic.Uint64
-	requests      [pdu.TypeResponse + 1]atomic.Uint64
-	variables     atomic.Uint64
-	notifications atomic.Uint64
-	faults        [numFaults]atomic.Uint64
-	since, last   atomic.Int64 // of Stats.Since and Asked, in ns of Unix time; 0 for none
+	mu  sync.Mutex
+	now Stats
 }
 
-// begin resets the times for a new session.
-func (c *counters) begin() {
-	c.since.Store(0)
-	c.last.Store(0)
-}
-
-// asked records a request.
-func (c *counters) asked(now time.Time) {
-	c.last.Store(now.UnixNano())
-	if c.since.Load() == 0 {
-		c.since.Store(now.UnixNano())
-	}
-}
-
-// unixTime returns the time of ns; the zero time for 0.
-func unixTime(ns int64) time.Time {
-	if ns == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, ns)
-}
-
-func (c *counters) fault(f Fault) { c.faults[f].Add(1) }
-
-// served returns the types of requests that a subagent answers.
-func served() []pdu.Type {
-	return []pdu.Type{pdu.TypeGet, pdu.TypeGetNext, pdu.TypeGetBulk,
-		pdu.TypeTestSet, pdu.TypeCommitSet, pdu.TypeUndoSet, pdu.TypeCleanupSet}
-}
-
-func (c *counters) read(now time.Time) Stats {
-	s := Stats{
-		State:         SessionState(c.state.Load()),
-		Since:         unixTime(c.since.Load()),
-		Asked:         unixTime(c.last.Load()),
-		Session:       c.session.Load(),
-		Sessions:      c.sessions.Load(),
-		Requests:      make(map[pdu.Type]uint64),
-		Variables:     c.variables.Load(),
-		Notifications: c.notifications.Load(),
-		Faults:        make(map[Fault]uint64),
-	}
-	s.Answering = s.State == StateUp && !s.Asked.IsZero() && now.Sub(s.Asked) <= answeringFor
-	for _, t := range served() {
-		s.Requests[t] = c.requests[t].Load()
+// init sets the types of requests that a subagent answers, and the faults.
+func (c *counters) init() {
+	c.now.Changed, c.now.Reason = time.Now(), "not connected yet"
+	c.now.Requests, c.now.Faults = make(map[pdu.Type]uint64), make(map[Fault]uint64)
+	for _, t := range []pdu.Type{pdu.TypeGet, pdu.TypeGetNext, pdu.TypeGetBulk, pdu.TypeTestSet, pdu.TypeCommitSet, pdu.TypeUndoSet, pdu.TypeCleanupSet} {
+		c.now.Requests[t] = 0
 	}
 	for f := range numFaults {
-		s.Faults[f] = c.faults[f].Load()
+		c.now.Faults[f] = 0
 	}
-	return s
+}
+
+func (c *counters) count(change func(s *Stats)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change(&c.now)
+}
+
+func (c *counters) fault(f Fault) { c.count(func(s *Stats) { s.Faults[f]++ }) }
+
+func (c *counters) read() (now Stats) {
+	c.count(func(s *Stats) {
+		now = *s
+		now.Requests, now.Faults = maps.Clone(s.Requests), maps.Clone(s.Faults)
+	})
+	return now
 }

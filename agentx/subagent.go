@@ -60,11 +60,11 @@ func (s *Subagent) Run(ctx context.Context) error {
 // it. It returns the new number.
 func (s *Subagent) attempt(ctx context.Context, failures int) int {
 	up, err := s.connect(ctx)
-	s.enter(StateDown)
-	s.counters.session.Store(0)
 	if ctx.Err() != nil {
+		s.enter(StateDown, nil)
 		return 0
 	}
+	s.enter(StateDown, err)
 	if up {
 		failures = 0
 	}
@@ -73,22 +73,38 @@ func (s *Subagent) attempt(ctx context.Context, failures int) int {
 	if failures == 0 {
 		log = s.config.Logger.Warn // further failures have the same cause
 	}
-	log("no session with the agentx master", "addr", s.address.String(), "retry_in", wait, "err", err)
+	log("no session with the agentx master: SNMP shows nothing, and notifications wait", "addr", s.address.String(), "retry_in", wait, "err", err, "cure", Cure(s.address.String(), err))
 	if await(ctx, s.address, wait) {
 		return 0
 	}
 	return failures + 1
 }
 
-// enter changes the state.
-func (s *Subagent) enter(state SessionState) {
-	if s.counters.state.Swap(uint32(state)) != uint32(state) {
+// enter changes the state. err is why there is no session, or nil for the same reason as
+// before.
+func (s *Subagent) enter(state SessionState, err error) {
+	now, reason := time.Now(), s.reason(err)
+	var changed bool
+	s.counters.count(func(s *Stats) {
+		changed = s.State != state || reason != "" && reason != s.Reason
+		if (s.State == StateUp) != (state == StateUp) {
+			s.Changed = now
+		}
+		if s.State == StateUp && state != StateUp {
+			s.Losses++
+		}
+		if state == StateUp || reason != "" {
+			s.Reason, s.Err = reason, err
+		}
+		s.State = state
+	})
+	if changed {
 		s.config.StateChanged()
 	}
 }
 
 // Stats returns the statistics.
-func (s *Subagent) Stats() Stats { return s.counters.read(time.Now()) }
+func (s *Subagent) Stats() Stats { return s.counters.read() }
 
 // Connected returns a channel that is closed if there is a session, or once there is one. If it
 // was returned before a call of Notify that returned ErrNotConnected, a call after it is closed
@@ -101,14 +117,6 @@ func (s *Subagent) Connected() <-chan struct{} { return *s.up.Load() }
 // received it. The error is ErrNotConnected, ErrLost, ErrBusy, the pdu.Error of the
 // master, or that of ctx, which should have a deadline.
 func (s *Subagent) Notify(ctx context.Context, variables []smi.Variable) error {
-	return s.NotifyIn(ctx, "", variables)
-}
-
-// NotifyIn is Notify from a named context, which need not be served; "" is the default.
-func (s *Subagent) NotifyIn(ctx context.Context, name string, variables []smi.Variable) error {
-	if len(name) > maxContext {
-		return fmt.Errorf("%w: a context of %d bytes; expected at most %d", ErrNotification, len(name), maxContext)
-	}
 	if err := checkNotification(variables); err != nil {
 		return err
 	}
@@ -116,10 +124,10 @@ func (s *Subagent) NotifyIn(ctx context.Context, name string, variables []smi.Va
 	if session == nil {
 		return ErrNotConnected
 	}
-	if _, err := s.ask(ctx, session, name, &pdu.Notify{Variables: variables}); err != nil {
+	if _, err := s.ask(ctx, session, "", &pdu.Notify{Variables: variables}); err != nil {
 		return err
 	}
-	s.counters.notifications.Add(1)
+	s.counters.count(func(s *Stats) { s.Notifications++ })
 	return nil
 }
 
@@ -143,7 +151,7 @@ func checkNotification(variables []smi.Variable) error {
 // connect makes one connection and serves it to its end. It reports whether the session
 // was registered.
 func (s *Subagent) connect(ctx context.Context) (up bool, err error) {
-	s.enter(StateConnecting)
+	s.enter(StateConnecting, nil)
 	conn, err := s.dial(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -151,7 +159,7 @@ func (s *Subagent) connect(ctx context.Context) (up bool, err error) {
 		}
 		return false, fmt.Errorf("dial %v: %w", s.address, err)
 	}
-	s.counters.begin()
+	s.counters.count(func(s *Stats) { s.Since = time.Time{} })
 	served := newContexts(s.config.Tables, s.config.Hold)
 	session := newSession(conn, served, &s.counters, s.flags)
 	defer session.end()
@@ -159,8 +167,8 @@ func (s *Subagent) connect(ctx context.Context) (up bool, err error) {
 		s.close(ctx, session, err)
 		return false, err
 	}
-	s.counters.sessions.Add(1)
-	s.enter(StateUp)
+	s.counters.count(func(s *Stats) { s.Sessions++ })
+	s.enter(StateUp, nil)
 	s.live.Store(session)
 	close(*s.up.Load())
 	defer func() {
@@ -183,7 +191,6 @@ func (s *Subagent) open(ctx context.Context, session *session, served *contexts)
 		return fmt.Errorf("open: %w", err)
 	}
 	session.id.Store(int64(opened.session))
-	s.counters.session.Store(opened.session)
 	for _, caps := range s.config.Caps {
 		_, err := s.ask(ctx, session, "", &pdu.AddAgentCaps{ID: caps.ID, Description: caps.Description})
 		var refused pdu.Error

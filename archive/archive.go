@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"github.com/pnagent/pnagent/internal/promquery"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/web/api"
 )
@@ -40,8 +41,7 @@ type Config struct {
 // Archive is the past of one sidecar in Prometheus. It is safe for concurrent use; Run may
 // be called once.
 type Archive struct {
-	url      string // of the API
-	http     *http.Client
+	server   promquery.Server
 	matchers string
 	now      func() time.Time
 	log      *slog.Logger
@@ -76,7 +76,7 @@ func New(cfg Config) (*Archive, error) {
 	if strings.ContainsAny(cfg.Matchers, "{}\n") {
 		return nil, fmt.Errorf(`matchers %q; expected such as job="pnagent"`, cfg.Matchers)
 	}
-	a := &Archive{url: strings.TrimSuffix(cfg.URL, "/") + "/api/v1/", http: cfg.HTTP, matchers: cfg.Matchers, now: cfg.Now, log: cmp.Or(cfg.Log, slog.New(slog.DiscardHandler)),
+	a := &Archive{server: promquery.Server{URL: cfg.URL, HTTP: cfg.HTTP, Timeout: askTimeout}, matchers: cfg.Matchers, now: cfg.Now, log: cmp.Or(cfg.Log, slog.New(slog.DiscardHandler)),
 		slots: make(chan struct{}, atOnce), places: make(chan struct{}, admitted)}
 	if a.now == nil {
 		a.now = time.Now
@@ -104,7 +104,8 @@ func (a *Archive) Run(ctx context.Context) error {
 	for {
 		wait := lookEvery
 		if err := a.look(ctx); err != nil {
-			if wait = retryEvery; ctx.Err() == nil && err.Error() != said {
+			wait = retryEvery
+			if ctx.Err() == nil && err.Error() != said {
 				said = err.Error()
 				a.log.Warn("looking for older data in Prometheus", "err", err)
 			}

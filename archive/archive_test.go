@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/pnagent/pnagent/internal/promquery"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/web/api"
 )
@@ -139,9 +140,9 @@ func TestErrorsAreForPeople(t *testing.T) {
 		"a bad matcher":  {transport(`{"status":"error","errorType":"bad_data","error":"parse error"}`), nil, "parse error"},
 		"another server": {transport(`<html>`), nil, "not Prometheus"},
 		"a matrix":       {transport(`{"status":"success","data":{"resultType":"matrix","result":[]}}`), nil, "matrix"},
-		"a scalar":       {transport(`{"status":"success","data":{"resultType":"scalar","result":[1,"1"]}}`), nil, `type "scalar"`},
-		"a bomb":         {transport(strings.Repeat("[", maxLists+1)), nil, "too large"},
-		"many bytes":     {transport(strings.Repeat(" ", maxBytes+1)), nil, "too large"},
+		"a scalar":       {transport(`{"status":"success","data":{"resultType":"scalar","result":[1,"1"]}}`), nil, "scalar"},
+		"a bomb":         {transport(strings.Repeat("[", promquery.MaxLists+1)), nil, "too large"},
+		"many bytes":     {transport(strings.Repeat(" ", promquery.MaxBytes+1)), nil, "too large"},
 		"a long error":   {transport(`{"status":"error","error":"` + strings.Repeat("x", 5000) + `"}`), nil, "x…"},
 	} {
 		_, err := open(t, c.transport).Frame(t.Context(), def, sampled*1e6)
@@ -200,7 +201,8 @@ func TestManyViewersAreFewRequests(t *testing.T) {
 		for _, done := range others {
 			select {
 			case err := <-done:
-				if busy++; !errors.Is(err, api.ErrBusy) {
+				busy++
+				if !errors.Is(err, api.ErrBusy) {
 					t.Error(err)
 				}
 			default:
@@ -236,7 +238,8 @@ func TestManyViewersAreFewRequests(t *testing.T) {
 func TestOfTooManySourcesThoseThatAreUpAreLeftOut(t *testing.T) {
 	all := make([]api.SourceState, 3*maxListed)
 	for i := range all {
-		if all[i].State = "up"; i%4 == 0 {
+		all[i].State = "up"
+		if i%4 == 0 {
 			all[i].State = "stale"
 		}
 	}

@@ -66,7 +66,7 @@ func (a *Archive) askAll(ctx context.Context, at time.Time) (*answers, error) {
 		{most("net", a.rate(a.of(finished))), &s.finished},
 		{most("__name__, net, source, region", a.of([]string{metrics.SourceUp, metrics.SourceRefused, metrics.SourceLastSnapshotAgeSeconds, metrics.SourceGapsTotal,
 			metrics.RegionEpoch, metrics.RegionCommitsTotal, metrics.RegionStandbys, metrics.RegionLagCommits, metrics.RegionStopped})), &s.sources},
-		{most("__name__, net, place, transition, source, region, alarm, severity, follows", a.of([]string{metrics.AlarmActive, metrics.AlarmRaisedTimestampSeconds, metrics.AlarmAcknowledged, metrics.AlarmUnknown, metrics.AlarmFollows})), &s.alarms},
+		{most("__name__, net, place, transition, source, region, alarm, for_reason, severity, follows", a.of([]string{metrics.AlarmActive, metrics.AlarmRaisedTimestampSeconds, metrics.AlarmAcknowledged, metrics.AlarmUnknown, metrics.AlarmFollows})), &s.alarms},
 		{most("__name__, state", a.of([]string{natsConnected, natsDisconnects, metrics.PnagentSources})), &s.sidecar},
 	}
 	g, ctx := errgroup.WithContext(ctx)
@@ -264,14 +264,14 @@ func setSource(d *api.SourceState, s *model.Sample) {
 
 // activeAlarms returns the alarms by the time of their raise.
 func (s *answers) activeAlarms(at time.Time) []api.Alarm {
-	type id struct{ net, place, transition, source, region, alarm string }
+	type id struct{ net, place, transition, source, region, alarm, forReason string }
 	idOf := func(s *model.Sample) id {
-		return id{label(s, "net"), label(s, "place"), label(s, "transition"), label(s, "source"), label(s, "region"), label(s, "alarm")}
+		return id{label(s, "net"), label(s, "place"), label(s, "transition"), label(s, "source"), label(s, "region"), label(s, "alarm"), label(s, "for_reason")}
 	}
 	all := map[id]*api.Alarm{}
 	for _, sample := range s.alarms {
 		if key := idOf(sample); label(sample, model.MetricNameLabel) == metrics.AlarmActive {
-			all[key] = &api.Alarm{Alarm: key.alarm, Severity: label(sample, "severity"), Net: key.net, Place: key.place, Transition: key.transition, Source: key.source, Region: key.region}
+			all[key] = &api.Alarm{Alarm: key.alarm, Severity: label(sample, "severity"), Net: key.net, Place: key.place, Transition: key.transition, Source: key.source, Region: key.region, ForReason: key.forReason}
 		}
 	}
 	for _, sample := range s.alarms {

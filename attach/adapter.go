@@ -21,9 +21,16 @@ package attach
 
 // Adapter is what the documents show of an adapter.
 type Adapter interface {
-	// Rows returns its rows of the table in docs/attach/README.md.
+	// Rows returns its rows of the table of ways in docs/attach/README.md.
 	Rows() []Row
+
+	// Looks returns its rows of the table of commands there.
+	Looks() []Look
 }
+
+// Look is a command that prints what is stuck in an engine, with nothing else installed. A test types it with that
+// engine.
+type Look struct{ Engine, Command string }
 
 // Row is a way to attach an engine, in Markdown: which engine the reader has, a link to the page,
 // what the reader must do, what is known then, and what is not.

@@ -13,11 +13,13 @@ import (
 	"reflect"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/pnagent/pnagent/internal/duration"
+	"github.com/pnagent/pnagent/petri"
 )
 
 // Arguments are those of the command line, without the program's name.
@@ -61,6 +63,38 @@ func UsageIf(err, mistake error) error {
 
 // IsUsage reports whether an error is a mistake of the caller.
 func IsUsage(err error) bool { return errors.As(err, &usageError{}) }
+
+// FlagError is an error about the value of a flag. The value may be in a configuration file or
+// in the environment, which is where the user then looks for it.
+type FlagError struct {
+	Flag string
+	Err  error
+}
+
+// OfFlag returns err as one about the value of a flag; nil for nil. A fault in a file that
+// the flag names has its place already, and stays as it is.
+func OfFlag(flag string, err error) error {
+	if err == nil || errors.As(err, new(*petri.Fault)) || errors.As(err, new(*FlagError)) {
+		return err
+	}
+	return &FlagError{flag, err}
+}
+
+// Wrong returns a mistake of the caller in the value of a flag.
+func Wrong(flag, format string, args ...any) error {
+	return OfFlag(flag, Usage(fmt.Errorf(format, args...)))
+}
+
+// Error implements error. It names the flag.
+func (e *FlagError) Error() string {
+	if strings.Contains(e.Err.Error(), "--"+e.Flag) {
+		return e.Err.Error()
+	}
+	return "--" + e.Flag + ": " + e.Err.Error()
+}
+
+// Unwrap returns the error without the flag.
+func (e *FlagError) Unwrap() error { return e.Err }
 
 // Version is what was built, from what the Go linker notes in the binary.
 type Version struct{ Version, Revision string }

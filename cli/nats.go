@@ -8,8 +8,10 @@ import (
 	"crypto/x509"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,41 +38,101 @@ type NATS struct {
 func (f NATS) Connect(name string, log *slog.Logger, more ...nats.Option) (*natslink.Link, telemetry.Subjects, error) {
 	subjects, err := telemetry.NewSubjects(f.Subjects)
 	if err != nil {
-		return nil, subjects, Usage(err)
+		return nil, subjects, OfFlag("nats.prefix", Usage(err))
+	}
+	if err := f.checkServers(); err != nil {
+		return nil, subjects, OfFlag("nats", Usage(err))
 	}
 	secrets, err := f.Secrets()
 	if err != nil {
 		return nil, subjects, err
 	}
 	l, err := natslink.Open(natslink.Config{URLs: f.URL, Name: name, Log: log, Options: slices.Concat(secrets, more)})
-	return l, subjects, err
+	return l, subjects, OfFlag("nats", err)
+}
+
+// checkServers checks the URLs of the servers, of which the client checks only the syntax. The
+// error has no secret of them.
+func (f NATS) checkServers() error {
+	for one := range strings.SplitSeq(cmp.Or(f.URL, nats.DefaultURL), ",") {
+		one = strings.TrimSpace(one)
+		if !strings.Contains(one, "://") {
+			one = "nats://" + one
+		}
+		u, err := url.Parse(one)
+		if err != nil {
+			return fmt.Errorf("%w; expected nats://HOST:PORT", WithoutURL(err))
+		}
+		port, err := strconv.ParseUint(cmp.Or(u.Port(), "4222"), 10, 16)
+		if !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) || u.Hostname() == "" || err != nil || port == 0 {
+			return fmt.Errorf("%s; expected nats://HOST:PORT, or tls, ws or wss for nats, with a port from 1 to 65535", natslink.Redact(one))
+		}
+	}
+	return nil
 }
 
 // Secrets returns the options with the secrets that the files hold.
 func (f NATS) Secrets() ([]nats.Option, error) {
 	var options []nats.Option
 	if f.Creds != "" {
-		options = append(options, nats.UserCredentials(f.Creds))
+		creds := nats.UserCredentials(f.Creds)
+		if err := readCreds(creds); err != nil { // the client reads the file at each login
+			return nil, OfFlag("nats.creds", fmt.Errorf("reading the NATS credentials %s: %w", f.Creds, err))
+		}
+		options = append(options, creds)
 	}
 	if f.NKey != "" {
 		o, err := nats.NkeyOptionFromSeed(f.NKey)
 		if err != nil {
-			return nil, fmt.Errorf("reading the NKey seed %s: %w", f.NKey, err)
+			return nil, OfFlag("nats.nkey", fmt.Errorf("reading the NKey seed %s: %w", f.NKey, err))
 		}
 		options = append(options, o)
 	}
 	if f.Token != "" {
-		token, err := os.ReadFile(f.Token)
-		if err != nil {
-			return nil, fmt.Errorf("reading the NATS token: %w", err)
+		if _, err := Secret("the NATS token", f.Token); err != nil {
+			return nil, OfFlag("nats.token-file", err)
 		}
-		options = append(options, nats.Token(strings.TrimSpace(string(token))))
+		options = append(options, nats.TokenHandler(func() string { // at each login, as for credentials
+			token, _ := Secret("the NATS token", f.Token) // the server refuses the login without it
+			return token
+		}))
 	}
 	if f.CA == "" && f.Cert == "" && f.Key == "" {
 		return options, nil
 	}
+	if _, err := TLSConfig("NATS", f.CA, "", ""); err != nil {
+		return nil, OfFlag("nats.tls-ca", err)
+	}
 	conf, err := TLSConfig("NATS", f.CA, f.Cert, f.Key)
-	return append(options, nats.Secure(conf)), err
+	if err != nil && f.Cert == "" {
+		return nil, OfFlag("nats.tls-key", err)
+	}
+	if err != nil {
+		return nil, OfFlag("nats.tls-cert", err)
+	}
+	return append(options, nats.Secure(conf)), nil
+}
+
+// readCreds reads the JWT and the key of an option with credentials, as a login does.
+func readCreds(creds nats.Option) error {
+	var o nats.Options
+	if err := creds(&o); err != nil {
+		return err
+	}
+	if _, err := o.UserJWT(); err != nil {
+		return err
+	}
+	_, err := o.SignatureCB([]byte("nonce"))
+	return err
+}
+
+// Secret returns the content of a file, without the blanks around it. what is its name in messages.
+func Secret(what, file string) (string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", what, err)
+	}
+	return strings.TrimSpace(string(text)), nil
 }
 
 // TLSConfig returns the TLS configuration for a peer. ca, cert and key are PEM
@@ -96,6 +158,10 @@ func TLSConfig(peer, ca, cert, key string) (*tls.Config, error) {
 			return nil, fmt.Errorf("reading the client certificate for %s: %w", peer, err)
 		}
 		conf.Certificates = []tls.Certificate{pair}
+		conf.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { // which may have been renewed
+			renewed, err := tls.LoadX509KeyPair(cert, key)
+			return &renewed, err
+		}
 	}
 	return conf, nil
 }

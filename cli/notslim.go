@@ -14,5 +14,8 @@ import (
 // each has a Run of its own.
 type FullOnly struct{}
 
+// NeedsFull returns nil: this program has everything.
+func NeedsFull(string, Arguments) error { return nil }
+
 // CheckCaller returns an error if a pnagent of another version ran this process.
 func CheckCaller() error { return fullprogram.Check(VersionOf().String()) }

@@ -20,5 +20,10 @@ func (FullOnly) Run(k *kong.Context, args Arguments) error {
 	return fullprogram.Exec(k.Selected().FullPath(), VersionOf().String(), args)
 }
 
+// NeedsFull runs pnagent-full instead of this process. flag is what only that has.
+func NeedsFull(flag string, args Arguments) error {
+	return fullprogram.Exec(flag, VersionOf().String(), args)
+}
+
 // CheckCaller is for a program that has all commands.
 func CheckCaller() error { return nil }

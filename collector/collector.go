@@ -41,6 +41,7 @@ const (
 type Config struct {
 	Conn     *nats.Conn                 // not closed by the Collector
 	NATS     func() *natslink.ConnState // of Conn, for Views; nil where it is not known
+	AgentX   func() *merge.Master       // the session of this process, for Views; nil without one
 	Up       func() *natslink.ConnState // of another connection, to a collector above; nil without one
 	Subjects telemetry.Subjects
 	Rules    merge.Rules
@@ -346,7 +347,8 @@ func (c *Collector) look(ctx context.Context, now int64) (view *merge.View, kept
 	defer c.mu.Unlock()
 	lost := nothing
 	replaced, bytes := c.inbox.takeReplaced()
-	if c.merger.Replaced(replaced, bytes); replaced > 0 {
+	c.merger.Replaced(replaced, bytes)
+	if replaced > 0 {
 		lost = someReplaced
 	}
 	for sub, before := range c.dropped {
@@ -422,6 +424,9 @@ func (c *Collector) keep(kept *merge.Saving) {
 // links sets the connection states of a View.
 func (c *Collector) links(view *merge.View) {
 	view.NATS = c.nats()
+	if c.cfg.AgentX != nil {
+		view.AgentX = c.cfg.AgentX()
+	}
 	if c.cfg.Up != nil {
 		view.Up = c.cfg.Up()
 	}
@@ -439,6 +444,9 @@ func (c *Collector) nats() *natslink.ConnState {
 // be sent. Without a connection nothing is sent: the client may then hold its lock
 // for seconds, which would delay the Views.
 func (c *Collector) ask(ctx context.Context, asks []merge.Ask) {
+	if len(asks)+len(c.waiting) == 0 {
+		return
+	}
 	if nats := c.nats(); nats != nil && !nats.Connected {
 		return
 	}

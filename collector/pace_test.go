@@ -56,19 +56,19 @@ func TestSourcesAreAskedForTheIntervalThatTheLoadNeeds(t *testing.T) {
 		last  time.Duration // 0: never asked
 		most  int           // changes
 	}{
-		"a small fleet":                       {alike(time.Second, 0.05), 0, 0},
-		"a fleet that is just bearable":       {alike(time.Second, 0.144), 0, 0},
-		"a little too much":                   {alike(time.Second, 0.162), 2 * time.Second, 1},
-		"too many sources":                    {alike(time.Second, 0.54), 5 * time.Second, 1},
-		"far too many sources":                {alike(time.Second, 3), 20 * time.Second, 3},
+		"a small fleet":                       {alike(time.Second, 0.033), 0, 0},
+		"a fleet that is just bearable":       {alike(time.Second, 0.096), 0, 0},
+		"a little too much":                   {alike(time.Second, 0.108), 2 * time.Second, 1},
+		"too many sources":                    {alike(time.Second, 0.36), 5 * time.Second, 1},
+		"far too many sources":                {alike(time.Second, 2), 20 * time.Second, 3},
 		"more than can be borne":              {alike(time.Second, 100), telemetry.MaxPace, 3},
-		"rare messages by themselves":         {alike(10*time.Second, 1.2), 0, 0},
-		"rare messages, and still too many":   {alike(10*time.Second, 2.4), 20 * time.Second, 4},
-		"5,000 sources":                       {ofRows(5000, time.Second, 9e-6, 0.6e-6, 0.24), 0, 0},
-		"10,000 sources":                      {ofRows(10_000, time.Second, 9e-6, 0.6e-6, 0.24), 5 * time.Second, 3},
-		"10,000 sources, a faster processor":  {ofRows(10_000, time.Second, 6e-6, 0.36e-6, 0.24), 2 * time.Second, 1},
-		"10,000 sources whose rows all move":  {ofRows(10_000, time.Second, 9e-6, 0.6e-6, 1), 5 * time.Second, 2},
-		"10,000 sources of which little does": {ofRows(10_000, time.Second, 9e-6, 0.6e-6, 0.02), 2 * time.Second, 1},
+		"rare messages by themselves":         {alike(10*time.Second, 0.8), 0, 0},
+		"rare messages, and still too many":   {alike(10*time.Second, 1.6), 20 * time.Second, 4},
+		"5,000 sources":                       {ofRows(5000, time.Second, 6e-6, 0.4e-6, 0.24), 0, 0},
+		"10,000 sources":                      {ofRows(10_000, time.Second, 6e-6, 0.4e-6, 0.24), 5 * time.Second, 3},
+		"10,000 sources, a faster processor":  {ofRows(10_000, time.Second, 4e-6, 0.24e-6, 0.24), 2 * time.Second, 1},
+		"10,000 sources whose rows all move":  {ofRows(10_000, time.Second, 6e-6, 0.4e-6, 1), 5 * time.Second, 2},
+		"10,000 sources of which little does": {ofRows(10_000, time.Second, 6e-6, 0.4e-6, 0.02), 2 * time.Second, 1},
 	} {
 		asked, _ := runPace(&pace{}, func(int) fleetLoad { return test.fleet }, 60, 0)
 		last := time.Duration(0)
@@ -96,7 +96,7 @@ func TestTheIntervalDoesNotAlternate(t *testing.T) {
 	for _, share := range []float64{0.01, 0.1, 0.24, 0.5, 0.75, 1} {
 		for sources := 1000; sources < upTo; sources += sources / 5 {
 			for own, most := range map[time.Duration]int{time.Second / 10: 2 * (hours - settling), time.Second: 1, 7 * time.Second: 1} {
-				fleet := ofRows(sources, own, 9e-6, 0.6e-6, share)
+				fleet := ofRows(sources, own, 6e-6, 0.4e-6, share)
 				asked, when := runPace(&pace{}, func(int) fleetLoad { return fleet }, hours*60, 0.3)
 				late := slices.DeleteFunc(when, func(minute int) bool { return minute < settling*60 })
 				if len(late) > most || len(asked) > 20+2*hours {
@@ -110,9 +110,9 @@ func TestTheIntervalDoesNotAlternate(t *testing.T) {
 func TestSourcesMayPublishAsTheyLikeAgainAfterTheLoad(t *testing.T) {
 	asked, _ := runPace(&pace{}, func(minute int) fleetLoad {
 		if minute < 3 {
-			return alike(time.Second, 3)
+			return alike(time.Second, 2)
 		}
-		return alike(time.Second, 0.05)
+		return alike(time.Second, 0.033)
 	}, 10, 0)
 	if n := len(asked); n < 2 || asked[n-1] != 0 {
 		t.Errorf("asked for %v, want 0 at the end", asked)
@@ -136,7 +136,7 @@ func TestAPaceIsRepeatedBeforeSourcesForgetIt(t *testing.T) {
 	announced, last := 0, t0+1e6
 	for s := int64(2); s < 600; s++ {
 		now := t0 + s*1e6
-		if _, announce := p.decide(s*13e7, 0, now, nothing); announce {
+		if _, announce := p.decide(s*9e7, 0, now, nothing); announce {
 			if now-last >= telemetry.PaceLasts.Microseconds() {
 				t.Errorf("not repeated for %d s", (now-last)/1e6)
 			}

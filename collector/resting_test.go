@@ -109,7 +109,8 @@ func TestNothingIsKeptAgainWithoutAChange(t *testing.T) {
 	}
 	views(3)
 	before := kept.Load()
-	if views(20); kept.Load() != before {
+	views(20)
+	if kept.Load() != before {
 		t.Errorf("kept %d times in 20 Views without a change", kept.Load()-before)
 	}
 	defer stop(t, publish(t, connect(t, url), "a", lineNet("order", 2, 1), 3))
@@ -118,7 +119,8 @@ func TestNothingIsKeptAgainWithoutAChange(t *testing.T) {
 	defer stop(t, publish(t, connect(t, url), "b", lineNet("order", 2, 1), 3))
 	until(t, c, "both", func(v *merge.View) bool { return states(v) == "a=up b=up" })
 	before = kept.Load()
-	if views(5); kept.Load() < before+4 {
+	views(5)
+	if kept.Load() < before+4 {
 		t.Errorf("kept %d times in 5 Views while the disk fails", kept.Load()-before)
 	}
 }

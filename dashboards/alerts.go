@@ -98,7 +98,7 @@ func subjectOf(k alarm.Kind) string {
 	place, transition, source, region := (&alarm.Alarm{Kind: k, Subject: "x"}).About()
 	switch {
 	case place != "":
-		return "net, place"
+		return "net, place, for_reason"
 	case transition != "":
 		return "net, transition"
 	case source != "":
@@ -141,6 +141,7 @@ func signals(job string) map[string]signal {
 		"PnagentAlarmsUnannounced":       {"max by (instance) (" + metrics.PnagentAlarmsUnannounced + ")", "> 0"},
 		"PnagentSidecarMessagesRejected": {rose("instance, reason", sidecarRejectedTotal+unexpectedOfSidecars), "> 0"},
 		"PnagentNotificationsFailed":     {rose("instance, sink", metrics.PnagentNotificationsFailedTotal), "> 0"},
+		"PnagentNotificationsLate":       {"max by (instance, sink) (" + metrics.PnagentNotificationsQueuedOldestAgeSeconds + ")", "> 600"},
 		"PnagentAgentXDown":              {"min by (instance) (" + agentXUp + ")", "== 0"},
 		"PnagentAlarmsNotKept":           {rose("instance", metrics.PnagentAlarmSaveFailuresTotal) + " + " + rose("instance", metrics.PnagentAlarmsDroppedTotal), "> 0"},
 		"PnagentCountersNotKept":         {rose("instance", stateSaveFailuresTotal), "> 0"},

@@ -5,7 +5,6 @@ package dashboards
 import (
 	"fmt"
 
-	"github.com/grafana/grafana-foundation-sdk/go/cog"
 	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/table"
@@ -147,7 +146,7 @@ func (p *Panel) link(c *Column) string {
 // sortedBy sets the column by which a table is sorted at first.
 func sortedBy(options any, column string) any {
 	if o, ok := options.(*table.Options); ok {
-		o.SortBy = []common.TableSortByFieldState{{DisplayName: column, Desc: cog.ToPtr(true)}}
+		o.SortBy = []common.TableSortByFieldState{{DisplayName: column, Desc: new(true)}}
 	}
 	return options
 }

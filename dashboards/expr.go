@@ -71,6 +71,13 @@ func orNone(expr, label string) string {
 	return expr + " or on() label_replace(" + zero() + `, "` + label + `", "none", "", "")`
 }
 
+// called returns a query of this net with one series for each place or transition. In a process of
+// BPMN, its legend is what the author drew, and the id elsewhere.
+func called(label, info, expr string) Query {
+	return Query{expr + " * on (" + label + ") group_left (called) " + most(label+", called", of(info, thisNet)) +
+		" or on (" + label + ") label_replace(" + expr + `, "called", "$1", "` + label + `", "(.*)")`, "{{called}}"}
+}
+
 // counted returns a rate where something was counted, so that a legend lists only what has
 // happened, or 0 with the label "none" while nothing is. It is for panels that are Rare.
 func counted(expr, label string) string { return orNone(expr+" > 0", label) }

@@ -4,6 +4,7 @@ package dashboards
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -32,7 +33,7 @@ func TestCommittedFilesAreCurrent(t *testing.T) {
 			t.Errorf("%s is not what make generate writes (-committed +generated)\n%.2000s", f.Path, diff)
 		}
 	}
-	for _, dir := range []string{"grafana", "prometheus"} {
+	for _, dir := range []string{"grafana", "prometheus", "alertmanager", "kubernetes"} {
 		there, err := filepath.Glob(dir + "/*")
 		if err != nil {
 			t.Fatal(err)
@@ -150,4 +151,28 @@ func nulls(v any, path string) (found []string) {
 		}
 	}
 	return found
+}
+
+// The set-up of examples/compose sends all alerts to a mailbox without TLS.
+func TestTheSetUpOfComposeIsCurrent(t *testing.T) {
+	routing, err := alertmanagerFile(Options{Team: []string{"mail"}, Pager: []string{"mail"}}.filled())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := write(routing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Replace(string(text), "smtp_smarthost: localhost:25\n", "smtp_smarthost: mail:1025\n  smtp_require_tls: false\n", 1)
+	path := filepath.Join("..", "examples", "compose", "alertmanager.yaml")
+	is, err := os.ReadFile(path)
+	if err != nil || string(is) != want {
+		t.Errorf("%v\n%s", err, cmp.Diff(want, string(is)))
+	}
+}
+
+func TestAnUnknownReceiverIsRefused(t *testing.T) {
+	if _, err := Files(Options{Team: []string{"pigeon"}}); !errors.Is(err, ErrReceiver) || !strings.Contains(err.Error(), "mail, opsgenie, pagerduty, slack, teams, webhook") {
+		t.Errorf("%v", err)
+	}
 }

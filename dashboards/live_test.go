@@ -32,9 +32,11 @@ var seen = []Variables{
 	{"net": "backup-window", "place": "queued"},
 }
 
-// also are more of them in the demo: the net whose instances begin and end, and a place whose
-// tokens hold a transition back.
-var also = []Variables{{"net": "claim", "place": "toPay"}, {"net": "backup-window", "place": "failed"}}
+// also are those in which tokens get stuck in the demo, in one or two of them at any time.
+var also = []Variables{
+	{"net": "backup-window", "place": "failed"}, {"net": "claim", "place": "approve/active"}, {"net": "packaging-line", "place": "emptyRoll"},
+	{"net": "order-fulfilment", "place": "customsHeld"}, {"net": "claim", "place": "toPay"}, {"net": "order-fulfilment", "place": "paymentUnclear"},
+}
 
 // quiet are the panels that rightly have no number above 0 in the demo, in which nothing is
 // wrong with the sidecar and its sources, and whose workers keep up.
@@ -120,7 +122,13 @@ func noPanelIsEmpty(t *testing.T, path, bin string) {
 		}
 		for _, p := range d.Panels() {
 			titles[p.Title] = true
-			if p.Title == "Regions" {
+			if p.Title == "Regions" || p.Title == schedules {
+				continue
+			}
+			if strings.HasPrefix(p.Title, "Active alarms") {
+				await(t, fmt.Sprintf("%s, %s shows an alarm", d.Title, p.Title), func() bool {
+					return slices.ContainsFunc(more, func(v Variables) bool { return a.shows(&p, v, "%s") })
+				})
 				continue
 			}
 			for _, v := range choices {
@@ -175,6 +183,9 @@ func (a *asked) everything(t *testing.T) {
 			choices = seen
 		}
 		for _, p := range d.Panels() {
+			if p.Title == schedules {
+				continue
+			}
 			for i, q := range p.Queries {
 				a.panel(t, fmt.Sprintf("%s, %s, query %s", d.Title, p.Title, refID(i)), &p, q, choices)
 			}

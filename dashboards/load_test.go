@@ -83,9 +83,11 @@ const troubleBindings = `
 `
 
 // impatient are thresholds that raise every alarm within seconds. The state is written
-// again in between, so that this can fail.
+// again in between, so that this can fail. No process listens at the webhook, so that events wait for it.
 const impatient = `
 settle: 1s
+sinks:
+  away: {webhook: "http://127.0.0.1:9"}
 defaults:
   stuck:      {after: 3s, clear_after: 1s}
   starved:    {after: 3s, clear_after: 1s}

@@ -15,7 +15,7 @@ func oneNet() Dashboard {
 		Rows: []Row{
 			{Title: "Now", Panels: append(netStats(), netAlarms())},
 			{Title: "Places", Panels: []Panel{placesByAge(), ladder("Age of tokens", " Final places are left out.", unfinished, thisNet)}},
-			{Title: "Why", Panels: []Panel{blockers(), transitionTable()}},
+			{Title: "Why", Panels: []Panel{blockers(), transitionTable(), reasonTable(), scheduleTable()}},
 			{Title: "Flow", Panels: netFlow(), Folded: true},
 			{Title: "Dwell", Panels: netDwell(), Folded: true},
 		},
@@ -133,15 +133,50 @@ func transitionTable() Panel {
 	}
 }
 
+func reasonTable() Panel {
+	return Panel{
+		Title: "What tokens wait for", Kind: Table, Unit: "short", Width: 12, Height: 8,
+		Description: "Tokens in each place by the reason for which they wait, such as an incident, or no worker that is alive. Tokens of sources that do not say why are left out. Click a place to open it.",
+		Queries:     []Query{{most("place, reason", of(metrics.PlaceReasonTokens, thisNet)), "tokens"}},
+		Columns: []Column{
+			{Label: "place", Title: "Place", Link: uidPlace},
+			{Label: "reason", Title: "Reason"},
+			{Value: "tokens", Title: "Tokens", Unit: "short"},
+		},
+	}
+}
+
+// schedules is the title of a table that is empty for a net without schedules, as those of the demo are.
+const schedules = "Schedules"
+
+// scheduleTable has a row for each transition with a schedule. A time that is past was missed.
+func scheduleTable() Panel {
+	due, fired := most("transition", of(metrics.TransitionNextDueTimestampSeconds, thisNet)), most("transition", of(metrics.TransitionLastFiringTimestampSeconds, thisNet))
+	return Panel{
+		Title: schedules, Kind: Table, Unit: "s", Width: 12, Height: 8,
+		Description: "One row for each transition that its engine fires by a schedule: for how long its next run has been due and was missed, in what time it is due, and how long ago it ran last. The longest missed is on top.",
+		Queries: []Query{
+			{"clamp_min(time() - " + due + ", 0)", "missed"},
+			{"clamp_min(" + due + " - time(), 0)", "next"},
+			{"time() - " + fired + " and on (transition) " + due, "last"},
+		},
+		Columns: []Column{
+			{Label: "transition", Title: "Transition"},
+			{Value: "missed", Title: "Missed since", Unit: "s", Steps: heat()},
+			{Value: "next", Title: "Next run in", Unit: "s"},
+			{Value: "last", Title: "Last run", Unit: "s"},
+		},
+	}
+}
+
 func netFlow() []Panel {
 	lines := func(title, description string, queries ...Query) Panel {
 		return side(title, description, each, queries...)
 	}
 	by := func(family string) Query {
-		return Query{most("transition", rate(family, thisNet)), "{{transition}}"}
+		return called("transition", metrics.TransitionInfo, most("transition", rate(family, thisNet)))
 	}
-	failed := by(metrics.TransitionFailuresTotal)
-	failed.Expr = counted(failed.Expr, "transition")
+	failed := called("transition", metrics.TransitionInfo, "("+counted(most("transition", rate(metrics.TransitionFailuresTotal, thisNet)), "transition")+")")
 	return []Panel{
 		lines("Firings by transition", "Firings per second. Two transitions in sequence should have the same rate.", by(metrics.TransitionFiringsTotal)),
 		rare("Failures by transition", "Failed runs per second of the transitions that have failed.", each, failed),
@@ -158,7 +193,7 @@ func netFlow() []Panel {
 func netDwell() []Panel {
 	dwell := func(title, what string, q float64) Panel {
 		return side(title, "Dwell time that "+what+" of the tokens that left a place did not exceed. Tokens that are still in the place are not included: see the ages. "+estimated, "s",
-			Query{percentile(q, "place", metrics.PlaceDwellSeconds, thisNet), "{{place}}"})
+			called("place", metrics.PlaceInfo, "("+percentile(q, "place", metrics.PlaceDwellSeconds, thisNet)+")"))
 	}
 	return []Panel{dwell("Dwell, median by place", "half", 0.5), dwell("Dwell, 99th percentile by place", "99 of 100", 0.99)}
 }

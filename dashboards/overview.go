@@ -26,7 +26,7 @@ func netVariable(multi bool) Variable {
 }
 
 // alarmLabels identify an alarm of a sidecar.
-const alarmLabels = "net, place, transition, source, region, alarm"
+const alarmLabels = "net, place, transition, source, region, alarm, for_reason"
 
 // alarms returns the active alarms of the chosen nets, once each. Alarms about sources
 // have no net.

@@ -43,7 +43,8 @@ func oldestOver() Panel {
 
 func placeFlow() []Panel {
 	blocked := side("Transitions blocked by this place", "Instances in which a transition cannot fire because of this place: a token is missing, or a token inhibits it.", "short",
-		Query{orNone(most("transition, reason", of(metrics.TransitionBlockedInstances, thisSpot)), "transition"), "{{transition}} {{reason}}"})
+		called("transition", metrics.TransitionInfo, "("+orNone(most("transition, reason", of(metrics.TransitionBlockedInstances, thisSpot)), "transition")+")"))
+	blocked.Queries[0].Legend += " {{reason}}"
 	return []Panel{
 		side("Tokens over time", "Tokens in the place, and instances with a token in it.", "short",
 			Query{"max(" + of(metrics.PlaceTokens, thisSpot) + ")", "tokens"},

@@ -32,7 +32,7 @@ func (b built[T]) Build() (T, error) { return b.value, nil }
 
 // datasource returns the chosen data source.
 func datasource() common.DataSourceRef {
-	return common.DataSourceRef{Type: cog.ToPtr("prometheus"), Uid: cog.ToPtr("${datasource}")}
+	return common.DataSourceRef{Type: new("prometheus"), Uid: new("${datasource}")}
 }
 
 // JSON renders a dashboard as Grafana imports it.
@@ -167,10 +167,10 @@ func choice(v Variable) cog.Builder[dashboard.VariableModel] {
 		Query(dashboard.StringOrMap{String: &query}).
 		Refresh(dashboard.VariableRefreshOnTimeRangeChanged).Sort(dashboard.VariableSortNaturalAsc)
 	if v.Multi {
-		all := dashboard.StringOrArrayOfString{String: cog.ToPtr("All")}
-		value := dashboard.StringOrArrayOfString{String: cog.ToPtr("$__all")}
+		all := dashboard.StringOrArrayOfString{String: new("All")}
+		value := dashboard.StringOrArrayOfString{String: new("$__all")}
 		b.Multi(true).IncludeAll(true).AllValue(".+").
-			Current(dashboard.VariableOption{Selected: cog.ToPtr(true), Text: all, Value: value})
+			Current(dashboard.VariableOption{Selected: new(true), Text: all, Value: value})
 	}
 	return b
 }
@@ -188,13 +188,13 @@ func (p *Panel) render(id uint32) (dashboard.Panel, error) {
 		panel.FieldConfig = dashboard.NewFieldConfigSource()
 	}
 	defaults := &panel.FieldConfig.Defaults
-	defaults.Unit, defaults.NoValue = &p.Unit, cog.ToPtr("none")
+	defaults.Unit, defaults.NoValue = &p.Unit, new("none")
 	if top, ok := softMax()[p.Unit]; ok && p.Kind == Lines {
 		defaults.Custom.(*timeseries.FieldConfig).AxisSoftMax = &top
 	}
 	mode := dashboard.FieldColorModeIdPaletteClassic
 	if p.Kind == Stat { // its small graph has no axis: a fall by 1 would look as one to 0
-		defaults.Min, defaults.Mappings = cog.ToPtr(0.0), []dashboard.ValueMapping{absent()}
+		defaults.Min, defaults.Mappings = new(0.0), []dashboard.ValueMapping{absent()}
 	}
 	if len(p.Steps) > 0 {
 		mode, defaults.Thresholds = dashboard.FieldColorModeIdThresholds, thresholds(p.Steps)
@@ -227,7 +227,7 @@ func withoutEmpty() dashboard.DataTransformerConfig {
 // absent shows a value that is not there in the colour of text, not in that of a good value.
 func absent() dashboard.ValueMapping {
 	return dashboard.ValueMapping{SpecialValueMap: &dashboard.SpecialValueMap{Type: dashboard.MappingTypeSpecialValue,
-		Options: dashboard.DashboardSpecialValueMapOptions{Match: dashboard.SpecialValueMatchNull, Result: dashboard.ValueMappingResult{Color: cog.ToPtr("text")}}}}
+		Options: dashboard.DashboardSpecialValueMapOptions{Match: dashboard.SpecialValueMatchNull, Result: dashboard.ValueMappingResult{Color: new("text")}}}}
 }
 
 // softMax returns what an axis reaches at least, by unit, so that zeros are at its bottom.

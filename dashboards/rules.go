@@ -19,6 +19,19 @@ type ruleGroup struct {
 	Rules []rule `yaml:"rules"`
 }
 
+// prometheusRule is a manifest for Prometheus' operator, with all rules.
+type prometheusRule struct {
+	APIVersion string   `yaml:"apiVersion"`
+	Kind       string   `yaml:"kind"`
+	Metadata   metadata `yaml:"metadata"`
+	Spec       ruleFile `yaml:"spec"`
+}
+
+type metadata struct {
+	Name   string            `yaml:"name"`
+	Labels map[string]string `yaml:"labels"`
+}
+
 type rule struct {
 	Record      string       `yaml:"record,omitempty"`
 	Alert       string       `yaml:"alert,omitempty"`

@@ -92,7 +92,8 @@ func requestsAreAudited(t *testing.T) {
 		if since := time.Since(a.At); since < 0 || since > time.Minute {
 			t.Errorf("%s: done %v ago", c.body, since)
 		}
-		if a.At = (time.Time{}); err != nil || cmp.Diff(c.want, a) != "" {
+		a.At = (time.Time{})
+		if err != nil || cmp.Diff(c.want, a) != "" {
 			t.Errorf("%s: published %v (-want +got):\n%s", c.body, err, cmp.Diff(c.want, a))
 		}
 	}

@@ -342,8 +342,8 @@ func TestTransitionsInGoAreChecked(t *testing.T) {
 		{"no guards for branches", func(all []Transition) { all[5].Branches = nil }, `n.bpmn:15:1: transition "split": no function is bound to the guard "x > 1" of arc "to-a"`},
 		{"a guard too few", func(all []Transition) { all[5].Branches = all[5].Branches[:1] }, `n.bpmn:15:1: transition "split": 1 guards of branches; expected 2`},
 		{"a guard for the default", func(all []Transition) { all[5].Branches[1] = yes }, `n.bpmn:15:1: transition "split": a guard of arc "to-b", which is the default`},
-		{"a negative time limit", func(all []Transition) { all[3].Timeout = -1 }, `n.bpmn:13:1: transition "work": a time limit of -1ns`},
-		{"a negative retry", func(all []Transition) { all[4].Retry.First = -1 }, `n.bpmn:14:1: transition "guarded": retries after -1ns to 0s`},
+		{"a negative time limit", func(all []Transition) { all[3].Timeout = -1 }, `n.bpmn:13:1: transition "work": a time limit of -1µs`},
+		{"a negative retry", func(all []Transition) { all[4].Retry.First = -1 }, `n.bpmn:14:1: transition "guarded": retries after -1µs to 0s`},
 		{"a small factor", func(all []Transition) { all[4].Retry.Factor = 0.1 }, `n.bpmn:14:1: transition "guarded": a retry factor of 0.1`},
 		{"negative attempts", func(all []Transition) { all[4].Retry.Attempts = -1 }, `n.bpmn:14:1: transition "guarded": -1 attempts`},
 	} {

@@ -13,13 +13,12 @@ import (
 
 // A commit is its time and then sections. A section is its kind, its length in
 // bytes, and its body. Kinds below the number of nets are the operations of a
-// net; those above are common to all nets. Crossings and cursors are only in
+// net; those above are common to all nets. Crossings and reaches are only in
 // the log of a part.
 const (
 	sectionCrossings = iota // tokens that left for other parts, as split.AppendCrossings writes them
-	sectionCursor           // an upstream part, and the last of its commits whose tokens have arrived
 	sectionOwnership        // an ownership, as JSON
-	sectionReach            // a cursor with its mark; older versions wrote sectionCursor: see link.go
+	sectionReach            // an upstream part, and the last of its commits whose tokens have arrived: see link.go
 	sectionQueues           // what queues have served since the last one: see noteQueues
 	sectionKinds
 )
@@ -99,7 +98,7 @@ func (u *Upstream) Read(c journal.Commit) ([]split.Crossing, error) {
 	commit, err := u.whole.add(c.Payload)
 	if err == nil && commit != nil {
 		err = eachSection(commit, 1, func(kind int, body []byte, _ int64) error {
-			u.quiet = u.quiet && (kind == 1+sectionCursor || kind == 1+sectionReach || kind == 1+sectionQueues)
+			u.quiet = u.quiet && (kind == 1+sectionReach || kind == 1+sectionQueues)
 			if kind != 1+sectionCrossings {
 				return nil
 			}
@@ -137,17 +136,6 @@ func (u *Upstream) header(text []byte) error {
 		return fmt.Errorf("%w: the log upstream is not of a part of the plan %s", ErrJournal, u.Plan)
 	}
 	return nil
-}
-
-// readCursor reads a cursor section.
-func readCursor(body []byte) (upstream uint64, to reach, err error) {
-	upstream, n1 := binary.Uvarint(body)
-	position, n2 := binary.Uvarint(body[max(n1, 0):])
-	if n1 <= 0 || n2 <= 0 || n1+n2 != len(body) {
-		return 0, to, fmt.Errorf("%w: an invalid cursor", ErrReplay)
-	}
-	to.cursor.Position = position
-	return upstream, to, nil
 }
 
 func readOwnership(body []byte) (o ownership, err error) {

@@ -22,13 +22,13 @@ func TestSectionsAreReadAsTheyWereWritten(t *testing.T) {
 		Body string
 		Now  int64
 	}
-	commit := appendSection(appendSection(appendSection(appendTime(nil, 1_700_000_000_000_000), 0, []byte("ops")), 1+sectionCursor, nil), 1+sectionOwnership, []byte("{}"))
+	commit := appendSection(appendSection(appendSection(appendTime(nil, 1_700_000_000_000_000), 0, []byte("ops")), 1+sectionCrossings, nil), 1+sectionOwnership, []byte("{}"))
 	var got []section
 	err := eachSection(commit, 1, func(kind int, body []byte, now int64) error {
 		got = append(got, section{kind, string(body), now})
 		return nil
 	})
-	want := []section{{0, "ops", 1_700_000_000_000_000}, {2, "", 1_700_000_000_000_000}, {3, "{}", 1_700_000_000_000_000}}
+	want := []section{{0, "ops", 1_700_000_000_000_000}, {1, "", 1_700_000_000_000_000}, {2, "{}", 1_700_000_000_000_000}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -67,8 +67,7 @@ func points(positions ...uint64) (all []Point) {
 	return all
 }
 
-// A cursor goes back only where the log is to be read again. Those of older
-// versions have no mark.
+// A cursor goes back only where the log is to be read again.
 func TestCursorsGoForward(t *testing.T) {
 	const mark = 0xfedcba9876543210
 	for _, c := range []struct {
@@ -77,13 +76,6 @@ func TestCursorsGoForward(t *testing.T) {
 		body []byte
 		want []Point // nil if it is refused
 	}{
-		{"further", sectionCursor, []byte{1, 9}, []Point{points(5)[0], {Cursor{Position: 9}, 0, 8}}},
-		{"to where it is", sectionCursor, []byte{0, 5}, []Point{{Cursor{Position: 5}, 0, 8}, points(7)[0]}},
-		{"back", sectionCursor, []byte{1, 6}, nil},
-		{"of a part that there is not", sectionCursor, []byte{2, 9}, nil},
-		{"with something behind", sectionCursor, []byte{1, 9, 0}, nil},
-		{"without a position", sectionCursor, []byte{1}, nil},
-		{"nothing", sectionCursor, nil, nil},
 		{"further, with a mark", sectionReach, reachOf(1, 9, 3, false), []Point{points(5)[0], {Cursor{9, mark}, 3, 8}}},
 		{"back, with a mark", sectionReach, reachOf(1, 6, 0, false), nil},
 		{"back, to read again", sectionReach, reachOf(1, 6, 0, true), []Point{points(5)[0], {Cursor{6, mark}, 0, 8}}},
@@ -178,7 +170,7 @@ func TestTokensCrossWithWholeCommits(t *testing.T) {
 // Parts that put tokens into each other read each other's commits. A commit for
 // each of those readings would lead to endless commits.
 func TestACommitThatOnlyRecordsReadingIsQuiet(t *testing.T) {
-	cursor := appendSection(appendTime(nil, 7), 1+sectionCursor, []byte{0, 9})
+	cursor, _ := appendReach(appendTime(nil, 7), nil, 0, reach{cursor: Cursor{Position: 9}})
 	for name, c := range map[string]struct {
 		entry []byte
 		quiet bool

@@ -148,24 +148,21 @@ func TestNewTakesWhatANetDeclares(t *testing.T) {
 	}
 }
 
-// items is a net that opens a run of a scope for an order, and one in it for the first item.
+// items is a net that opens a run of a scope for an order, and one in it for an item.
 func items() *petri.Net {
 	arc := func(id, from, to string) petri.Arc {
 		return petri.Arc{ID: id, Source: from, Target: to, Weight: 1, Pos: petri.Pos{Line: len(id), Column: 1}}
 	}
 	n := &petri.Net{ID: "n", File: "n.pnml", Scopes: []petri.Scope{{ID: "order"}, {ID: "item", Parent: "order"}},
 		Places:      []petri.Place{{ID: "in"}, {ID: "count", Scope: "order"}, {ID: "item", Scope: "item"}, {ID: "out"}},
-		Transitions: []petri.Transition{{ID: "begin"}, {ID: "work", Trigger: petri.Trigger{Kind: petri.TriggerEvent}}, {ID: "end", Guard: "done == of"}},
+		Transitions: []petri.Transition{{ID: "begin"}, {ID: "work", Trigger: petri.Trigger{Kind: petri.TriggerEvent}}, {ID: "end", Guard: "finished"}},
 		Arcs: []petri.Arc{arc("a", "in", "begin"), arc("b", "begin", "count"), arc("c", "begin", "item"), arc("d", "item", "work"), arc("e", "count", "work"), arc("f", "work", "count"),
 			arc("g", "count", "end"), arc("h", "end", "out")}}
-	n.Arcs[1].Data = `{"done": 0, "of": len(items)}`
-	n.Arcs[2].Data = "items[0]"
-	n.Arcs[5].Data = `{"done": done + 1, "of": of}`
 	return n
 }
 
-// An engine plays the scopes of a net and the data of its arcs as the net declares them.
-func TestTheScopesAndTheDataOfANet(t *testing.T) {
+// An engine plays the scopes of a net as the net declares them.
+func TestTheScopesOfANet(t *testing.T) {
 	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, items())}}, Instances: 1, Workers: 1})
 	defer start(t, e)()
 	for _, data := range []string{`{"items": ["a"]}`, `{"items": [3]}`} {
@@ -183,27 +180,16 @@ func TestTheScopesAndTheDataOfANet(t *testing.T) {
 		t.Helper()
 		eventually(t, func() string { return cmp.Diff(want, tokens()) })
 	}
-	shows(`count/1 {"done":0,"of":1}`, `item/2 "a"`, `count/3 {"done":0,"of":1}`, `item/4 3`)
+	shows(`count/1 {"items": ["a"]}`, `item/2 {"items": ["a"]}`, `count/3 {"items": [3]}`, `item/4 {"items": [3]}`)
 	if err := e.FireIn(t.Context(), "n", 0, "work", 3, nil); !errors.Is(err, petri.ErrNotEnabled) {
 		t.Errorf("in a run of another scope: %v", err)
 	}
-	if err := e.FireIn(t.Context(), "n", 0, "work", 4, []byte(`{"done": 0, "of": 1}`)); err != nil {
+	if err := e.FireIn(t.Context(), "n", 0, "work", 4, []byte(`{"finished":true,"n":1}`)); err != nil {
 		t.Error(err)
 	}
-	shows(`out/0 {"done":1,"of":1}`, `count/1 {"done":0,"of":1}`, `item/2 "a"`)
-	if err := e.FireData(t.Context(), "n", 0, "work", []byte(`{"done": 1, "of": 2}`)); err != nil {
+	shows(`out/0 {"finished":true,"n":1}`, `count/1 {"items": ["a"]}`, `item/2 {"items": ["a"]}`)
+	if err := e.FireData(t.Context(), "n", 0, "work", []byte(`{"finished":true,"n":2}`)); err != nil {
 		t.Error(err)
 	}
-	shows(`out/0 {"done":1,"of":1}`, `out/0 {"done":2,"of":2}`)
-}
-
-func TestDataOfArcsAreCheckedAtTheArc(t *testing.T) {
-	n := items()
-	n.Arcs[1].Data, n.Arcs[5].Data = "{", "= for"
-	_, err := Declared(petritest.Compile(t, n))
-	for _, want := range []string{`n.pnml:1:1: the data of arc "b": column`, `n.pnml:1:1: the data of arc "f": column`} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v; want %s", err, want)
-		}
-	}
+	shows(`out/0 {"finished":true,"n":1}`, `out/0 {"finished":true,"n":2}`)
 }

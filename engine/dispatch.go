@@ -82,4 +82,9 @@ func (w *worker) readiest(p ready.Priority) int {
 func (w *worker) look(net int, now int64, name func(int) string, rows *stats.Rows) {
 	w.shards[net].Look(now, name, rows)
 	w.addQueues(net, rows)
+	for k := range w.starters {
+		if s := &w.starters[k]; s.of == net {
+			s.show(w.stage.log, now, rows)
+		}
+	}
 }

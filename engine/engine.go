@@ -17,7 +17,6 @@ import (
 	"github.com/pnagent/pnagent/engine/journal"
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/engine/ready"
-	"github.com/pnagent/pnagent/internal/lograte"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -67,6 +66,8 @@ type Config struct {
 	// log of that part, to which other processes may append too: see Part. nil
 	// is all of every net, with a log of its own.
 	Part *Part
+	// Follow reports whether the stays of an instance are kept, for Engine.Stays; nil keeps none.
+	Follow func(net, instance string) bool
 	// ThreadTimer makes the engine and its publisher wait by timers of the system, where there are such
 	// (Linux): what is due then wakes fewer threads. Such waits are not idle for package testing/synctest.
 	ThreadTimer bool
@@ -132,7 +133,6 @@ type Engine struct {
 	eventCounts eventCounts
 	outbox      *outbox
 	refusals    refusals
-	refused     lograte.Limit // of records of requests that were refused
 }
 
 // New returns an engine with all instances at their initial marking, or in the
@@ -145,7 +145,11 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Journal == nil || cfg.Part != nil {
+	if cfg.Journal == nil {
+		e.follow()
+		return e, nil
+	}
+	if cfg.Part != nil {
 		return e, nil
 	}
 	if err := e.begin(ctx); err != nil {

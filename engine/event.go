@@ -167,7 +167,8 @@ func (e *Engine) newEvents() *events {
 			id := eventID{on.Kind, on.Name}
 			c := catcher{net: k, transition: t, begins: begins(n.Tables, t), name: n.Transitions[t].EventName, key: n.Transitions[t].Key, known: map[holding]address{}}
 			if c.name != nil {
-				if id.name = ""; c.begins {
+				id.name = ""
+				if c.begins {
 					id.name, _ = c.name.name(nil, 0) // Declared has tried it
 				}
 			}

@@ -68,7 +68,8 @@ func (x *Examination) commits(ctx context.Context, r *recorder, upTo uint64) err
 		commit, err := r.whole.add(c.Payload)
 		if err == nil && commit != nil {
 			err = eachSection(commit, nets, func(kind int, body []byte, now int64) error {
-				if x.To = max(x.To, now); x.From == 0 {
+				x.To = max(x.To, now)
+				if x.From == 0 {
 					x.From = now
 				}
 				if kind < nets {

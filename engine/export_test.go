@@ -4,7 +4,6 @@ package engine
 
 import (
 	"context"
-	"encoding/binary"
 	"io"
 
 	"github.com/pnagent/pnagent/petri/split"
@@ -74,9 +73,6 @@ func ReadCommit(commit []byte) (*Logged, error) {
 			l.Ops = append(l.Ops, body...)
 		case 1 + sectionCrossings:
 			l.Crossings, _, err = split.ReadCrossings(body, l.Crossings)
-		case 1 + sectionCursor:
-			part, n := binary.Uvarint(body)
-			l.Cursors[int(part)], _ = binary.Uvarint(body[n:])
 		case 1 + sectionReach:
 			part, to, failed := readReach(body)
 			l.Cursors[int(part)], err = to.cursor.Position, failed

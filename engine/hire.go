@@ -189,7 +189,7 @@ func (e *Engine) newPlayer(n *NetConfig, s share, d *ready.Discipline, created i
 	}
 	c := coloured.Config{Tables: n.Tables, Bindings: n.bindings(), First: s.first, Stride: s.stride, Count: s.count, Numbers: s.numbers,
 		Seed: cfg.Seed, Shuffle: cfg.Shuffle, Log: cfg.Journal != nil, Priority: n.Priority, Bound: n.Bound, Merge: guard.Merge,
-		Part: cfg.Part.cut(), Runs: cfg.Journal != nil, Spare: e.spare(n)}
+		Part: cfg.Part.cut(), Spare: e.spare(n)}
 	if d != nil {
 		c.Dispatch = *d
 	}

@@ -56,21 +56,25 @@ type recorder struct {
 	queues []queueCounts // by net
 }
 
+// format is that of commits and snapshots. Versions that cannot read each other's have another one.
+const format = 3
+
 // header is the first commit of a journal, and the first line of each snapshot.
 type header struct {
+	Format    int         `json:"format"`
 	Nets      []netDigest `json:"nets"`
 	Instances int         `json:"instances"`
 	Spare     int         `json:"spare,omitempty"`
 	Created   int64       `json:"created"` // when the instances began, microseconds since the Unix epoch
 	Part      *partHeader `json:"part,omitempty"`
 
-	Queues []queueCounts `json:"queues,omitempty"` // by net, before a snapshot. Older versions did not keep them
+	Queues []queueCounts `json:"queues,omitempty"` // by net, before a snapshot
 
 	// Of whole nets, before a snapshot.
 	First  string    `json:"first,omitempty"`  // the first source that owned the journal
 	Owns   ownership `json:"owns,omitzero"`    // the last one
-	Starts []tenure  `json:"starts,omitempty"` // of the last owners. Older versions did not keep them
-	Counts [][]byte  `json:"counts,omitempty"` // by net: as those of a part. Older versions did not keep them
+	Starts []tenure  `json:"starts,omitempty"` // of the last owners
+	Counts [][]byte  `json:"counts,omitempty"` // by net: as those of a part
 }
 
 // partHeader identifies the part of a log, and in a snapshot holds its progress.
@@ -79,7 +83,6 @@ type partHeader struct {
 	Plan     string    `json:"plan"`
 	Chain    []byte    `json:"chain,omitempty"`
 	Owns     ownership `json:"owns,omitzero"`
-	Cursors  []uint64  `json:"cursors,omitempty"`  // by upstream part; from a version without Readings
 	Readings []reading `json:"readings,omitempty"` // by upstream part
 	Counts   []byte    `json:"counts,omitempty"`   // the counters of the part, as a snapshot of telemetry
 }
@@ -88,20 +91,18 @@ type partHeader struct {
 type netDigest struct {
 	ID     string `json:"id"`
 	Digest string `json:"digest"`
-	Game   string `json:"game,omitempty"` // see Net.game; "" in journals of older versions
-
-	older string // Digest without variables, which older versions did not write: see digests
+	Game   string `json:"game"` // see NetConfig.game
 }
 
 // headerOf describes what an engine runs.
 func headerOf(cfg *Config, created int64) (header, error) {
-	h := header{Instances: cfg.Instances, Spare: cfg.Spare, Created: created}
+	h := header{Format: format, Instances: cfg.Instances, Spare: cfg.Spare, Created: created}
 	for _, n := range cfg.Nets {
-		now, older, err := digests(n.Tables.Net)
+		text, err := digest(n.Tables.Net)
 		if err != nil {
 			return h, err
 		}
-		h.Nets = append(h.Nets, netDigest{n.Tables.Net.ID, now, n.game(), older})
+		h.Nets = append(h.Nets, netDigest{n.Tables.Net.ID, text, n.game()})
 	}
 	if p := cfg.Part; p != nil {
 		h.Part = &partHeader{Name: p.Name, Plan: p.Plan}
@@ -109,40 +110,19 @@ func headerOf(cfg *Config, created int64) (header, error) {
 	return h, nil
 }
 
-// digests returns the digest of a net's definition, and that of the same net without its
-// variables. A journal with the second one is replayed with the rules of the variables.
-func digests(n *petri.Net) (now, older string, err error) {
-	if now, err = digest(n); err != nil || !n.Shared {
-		return now, now, err
-	}
-	plain := *n
-	plain.Shared, plain.Places, plain.Scopes = false, slices.Clone(n.Places), slices.Clone(n.Scopes)
-	for k := range plain.Places {
-		plain.Places[k].Data = petri.Variables
-	}
-	for k := range plain.Scopes {
-		s := &plain.Scopes[k]
-		s.Local, s.Apart, s.In, s.Out = nil, false, nil, nil
-		if s.Loop == nil {
-			s.Begin, s.End, s.Leave = "", "", nil
-		}
-	}
-	older, err = digest(&plain)
-	return now, older, err
-}
-
-// digest leaves out what has no meaning for a replay, and older versions did not write: the
-// document that the net was made from, what its places and transitions are for, and the paths of
+// digest returns the digest of a net's definition. It leaves out what has no meaning for a replay: the
+// document that the net was made from, what its places and transitions are for and are called, and the paths of
 // inclusive joins.
 func digest(n *petri.Net) (string, error) {
 	plain := *n
 	plain.Model = nil
 	plain.Places, plain.Transitions, plain.Arcs = slices.Clone(n.Places), slices.Clone(n.Transitions), slices.Clone(n.Arcs)
 	for k := range plain.Places {
-		plain.Places[k].Role, plain.Places[k].Element = petri.RoleWork, ""
+		p := &plain.Places[k]
+		p.Role, p.Element, p.Called = petri.RoleWork, "", petri.Called{}
 	}
 	for k := range plain.Transitions {
-		plain.Transitions[k].Role = petri.RoleWork
+		plain.Transitions[k].Role, plain.Transitions[k].Called = petri.RoleWork, petri.Called{}
 	}
 	for k := range plain.Arcs {
 		plain.Arcs[k].Aside = petri.AsideNone
@@ -157,6 +137,10 @@ func digest(n *petri.Net) (string, error) {
 func (h *header) read(text []byte) error {
 	if err := json.Unmarshal(text, h); err != nil {
 		return fmt.Errorf("%w: the header: %w", ErrReplay, err)
+	}
+	if h.Format != format {
+		return fmt.Errorf("%w: it has format %d, and this version reads format %d; let a version that reads it end its instances, or continue with that one",
+			ErrJournal, h.Format, format)
 	}
 	return nil
 }
@@ -181,10 +165,10 @@ func (h header) matches(want header) error {
 	}
 	for i, n := range h.Nets {
 		now := want.Nets[i]
-		if n.ID != now.ID || n.Digest != now.Digest && n.Digest != now.older {
+		if n.ID != now.ID || n.Digest != now.Digest {
 			return fmt.Errorf("%w: net %d is %q with digest %s; this one runs %q with digest %s", ErrJournal, i+1, n.ID, n.Digest, now.ID, now.Digest)
 		}
-		if n.Game != "" && n.Game != now.Game {
+		if n.Game != now.Game {
 			return fmt.Errorf("%w: net %q is %s in it, and %s by the bindings of this one, which define guards and actions",
 				ErrJournal, n.ID, n.Game, now.Game)
 		}
@@ -332,11 +316,7 @@ func (e *Engine) replay(commit []byte) error {
 			if kind >= nets {
 				continue
 			}
-			replay := w.shards[kind].Replay
-			if e.recorder.older() {
-				replay = w.shards[kind].ReplayOlder
-			}
-			if err := replay(body, now); err != nil {
+			if err := w.shards[kind].Replay(body, now); err != nil {
 				return fmt.Errorf("%w: net %q: %w", ErrReplay, e.cfg.Nets[kind].Tables.Net.ID, err)
 			}
 		}
@@ -346,10 +326,6 @@ func (e *Engine) replay(commit []byte) error {
 		return e.recorder.replay(kind-nets, body, now)
 	})
 }
-
-// older reports whether the journal so far was written by a version that did
-// not record the owner of whole nets; the caller holds mu.
-func (r *recorder) older() bool { return r.hash == nil && r.owns.Epoch == 0 }
 
 // replay applies a section that is not of one net; the caller holds mu.
 func (r *recorder) replay(kind int, body []byte, now int64) (err error) {
@@ -368,12 +344,8 @@ func (r *recorder) replay(kind int, body []byte, now int64) (err error) {
 		return r.replayQueues(body)
 	case r.hash == nil:
 		return fmt.Errorf("%w: a section that is allowed only in the log of a part of a net", ErrReplay)
-	case kind == sectionCursor, kind == sectionReach:
-		read := readCursor
-		if kind == sectionReach {
-			read = readReach
-		}
-		upstream, to, err := read(body)
+	case kind == sectionReach:
+		upstream, to, err := readReach(body)
 		if err != nil {
 			return err
 		}

@@ -44,7 +44,8 @@ func CheckJournal(ctx context.Context, path, dir string, nets func(instances int
 		if errors.Is(err, ErrConfig) {
 			return nil, nil, err
 		}
-		if r.Replayed = true; err != nil {
+		r.Replayed = true
+		if err != nil {
 			r.Content.Sound, fault = sound, err
 		}
 	}

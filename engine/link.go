@@ -19,8 +19,7 @@ import (
 // again.
 
 // Mark identifies a log up to an entry: the first 8 bytes of Standing.Chain
-// there. It is 0 where it is unknown, behind an entry of a version without
-// marks.
+// there. It is 0 where it is unknown: the first entry has none in it.
 type Mark uint64
 
 // MarshalText writes 16 hexadecimal digits.

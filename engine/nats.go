@@ -147,13 +147,14 @@ func (e *Engine) target() string {
 func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*requestQueue, error) {
 	var queues []*requestQueue
 	sizes := map[string]*atomic.Int64{} // of the requests that wait, by kind, bytes
-	target := e.target()
+	target, audit := e.target(), &telemetry.Auditor{Conn: nc, Subjects: subjects, Write: e.cfg.Audit, Log: e.cfg.Log}
 	subscribe := func(net int, kind, suffix string, do request) error {
 		if sizes[kind] == nil {
 			sizes[kind] = new(atomic.Int64)
 		}
 		refused := func(reason int) {
-			if e.refusals.count(net, reason); reason == stats.RefusedSize && kind != "inject" && kind != "fire" {
+			e.refusals.count(net, reason)
+			if reason == stats.RefusedSize && kind != "inject" && kind != "fire" {
 				e.eventCounts.refused(refusedInvalid)
 			}
 		}
@@ -162,7 +163,7 @@ func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*requestQ
 			defer cancel()
 			a := telemetry.Action{Kind: kind, Source: e.source(), Who: telemetry.WhoOf(m)}
 			answer, err := do(ctx, m, &a)
-			e.audit(nc, subjects, &a, err)
+			keep(audit, &a, err)
 			if e.cfg.Part == nil || !errors.As(err, new(unsettled)) { // otherwise the next owner may answer, or the outcome is unknown
 				respond(m, answer, err)
 			}

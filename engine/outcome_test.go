@@ -164,7 +164,8 @@ func askedUntilItFails(t *testing.T, rnd *rand.Rand, how string) (unknown int) {
 	var asking sync.WaitGroup
 	for i := range said {
 		ask := func() { said[i] = e.Fire(t.Context(), "n", i, "t") }
-		if asking.Go(ask); !runs {
+		asking.Go(ask)
+		if !runs {
 			asking.Wait()
 		}
 	}

@@ -262,9 +262,6 @@ func (e *Engine) savePart() (*partHeader, error) {
 // loadPart restores what savePart returned.
 func (e *Engine) loadPart(p *partHeader) error {
 	r := e.recorder
-	for _, position := range p.Cursors {
-		p.Readings = append(p.Readings, reading{Now: Point{Cursor: Cursor{Position: position}}})
-	}
 	if len(p.Chain) != len(r.chain) || len(p.Readings) != len(r.readings) {
 		return fmt.Errorf("%w: a chain of %d bytes and %d cursors; expected %d and %d", ErrReplay, len(p.Chain), len(p.Readings), len(r.chain), len(r.readings))
 	}

@@ -118,7 +118,7 @@ func guardOf(salt uint32) coloured.Guard {
 		for _, p := range tokens {
 			fmt.Fprintf(h, "%d %s;", p.Place, p.Token.Data)
 		}
-		return coloured.Verdict{OK: h.Sum32()%8 < 6, WaitsFor: -1}
+		return coloured.Verdict{OK: h.Sum32()%8 < 6}
 	}
 }
 
@@ -152,7 +152,8 @@ func (f *fleet) open(part int) *seat {
 	s := &seat{part: part, source: fmt.Sprint("m", f.names)}
 	s.log = f.logs.Open(f.parts[part].Name, func() uint64 { return f.keep(part) })
 	cfg, p, skew := f.cfg, f.parts[part].Part, f.r.Int64N(100_000)-50_000
-	if p.Group = 0; f.r.IntN(2) == 0 {
+	p.Group = 0
+	if f.r.IntN(2) == 0 {
 		p.Group = 1 + f.r.IntN(8)
 	} else {
 		p.Group = 64

@@ -80,7 +80,8 @@ func (r *reference) next(part int) bool {
 			if err != nil {
 				r.Fatal(err)
 			}
-			if l.last = c.Sequence; l.commit != nil {
+			l.last = c.Sequence
+			if l.commit != nil {
 				break
 			}
 		}
@@ -154,7 +155,7 @@ func (r *reference) commit(part int, c *engine.Logged) {
 			r.fire(part, number, int(t), leaving)
 		case t == transitions+1: // it failed, and moved nothing
 			next()
-		case t == transitions+3: // a run of firings
+		case t == transitions+2: // a run of firings
 			for k := next(); k > 0; k = next() {
 				r.fire(part, number, int(k-1), leaving)
 			}

@@ -212,7 +212,7 @@ func TestNothingIsWrittenAfterARelease(t *testing.T) {
 
 // Tokens that have left another part cannot be returned to it.
 func TestTokensThatCrossAreNotRefusedForABound(t *testing.T) {
-	cfg, parts := relay(t, func([]coloured.Placed, int64) coloured.Verdict { return coloured.Verdict{WaitsFor: -1} })
+	cfg, parts := relay(t, func([]coloured.Placed, int64) coloured.Verdict { return coloured.Verdict{} })
 	cfg.Nets[0].Bound = 1
 	e := ownerOf(t, cfg, parts[1], regiontest.NewServer().Open("two", nil))
 	for k := range 5 {
@@ -340,8 +340,11 @@ func TestAReplacedOwnerAnswersNoRequest(t *testing.T) {
 			nc.Close()
 		}
 	}
-	_, endFirst := serve("a")
+	first, endFirst := serve("a")
 	defer endFirst()
+	if err := first.Inject(t.Context(), "relay", 0, "a", 1); err != nil { // its start is written before
+		t.Fatal(err)
+	}
 	second, endSecond := serve("b")
 	defer endSecond()
 	asks, err := nats.Connect(s.ClientURL(), nats.Timeout(time.Minute))
@@ -358,8 +361,8 @@ func TestAReplacedOwnerAnswersNoRequest(t *testing.T) {
 			t.Fatalf("%s; want the answer of the present owner", m.Data)
 		}
 	}
-	if m, err := second.Marking(t.Context(), "relay", 0); err != nil || m[0] != 25 {
-		t.Errorf("marking %d, %v; want 25 tokens in a", m, err)
+	if m, err := second.Marking(t.Context(), "relay", 0); err != nil || m[0] != 26 {
+		t.Errorf("marking %d, %v; want 26 tokens in a", m, err)
 	}
 	if m, err := asks.Request("petrinet.v1.inject.relay.one", []byte(`{"place":"x"}`), time.Minute); err != nil || !strings.Contains(string(m.Data), "no such place") {
 		t.Errorf("%v, %v; want that there is no such place", m, err)

@@ -26,6 +26,8 @@ type player interface {
 	DueWithin() (first, latest int64, ok bool)
 	Look(now int64, name func(number int) string, rows *stats.Rows)
 	TakeSlowest(name func(number int) string, rows *stats.Rows)
+	Follow(chosen func(number int) bool, now int64)
+	TakeStays(to []stats.Stay) (_ []stats.Stay, lost uint64)
 	Inside(i int, show func(data []byte) string, into *stats.HeldList)
 	Find(place, i int, name string, show func(data []byte) string, into *stats.Search)
 	Index(number int) (int, error)
@@ -50,7 +52,6 @@ type player interface {
 
 	// For a journal.
 	Replay(log []byte, now int64) error
-	ReplayOlder(log []byte, now int64) error
 	AppendState(dst []byte) []byte
 	LoadState(src []byte) (rest []byte, err error)
 	Resume(now int64)
@@ -110,9 +111,6 @@ func (c colouredPlayer) put(i, place int, data []byte, n uint32, now int64) erro
 func (c colouredPlayer) arrive(i, place int, data []byte, n uint32, now int64) error {
 	return c.Arrive(i, place, data, n, now)
 }
-
-// ReplayOlder is Replay: older versions wrote the same.
-func (c colouredPlayer) ReplayOlder(log []byte, now int64) error { return c.Replay(log, now) }
 
 func (c colouredPlayer) fire(i, transition int, data []byte, now int64) error {
 	return c.Fire(i, transition, data, now)

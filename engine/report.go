@@ -83,7 +83,8 @@ func (e *Engine) firstMarking(ctx context.Context, r *Report) error {
 	net := e.cfg.Nets[0].Tables.Net
 	first := 0
 	if p := e.cfg.Part; p != nil {
-		if r.Part = p.Name; len(p.Numbers) > 0 {
+		r.Part = p.Name
+		if len(p.Numbers) > 0 {
 			first = int(p.Numbers[0])
 		}
 	}

@@ -80,7 +80,8 @@ func TestCallsDoNotKeepAWorkerFromFiring(t *testing.T) {
 	for range cap(w.calls) {
 		w.calls <- func(int64) { executed++ }
 	}
-	if w.answer(0); executed != maxCalls {
+	w.answer(0)
+	if executed != maxCalls {
 		t.Errorf("between two batches: got %d calls; want %d", executed, maxCalls)
 	}
 }
@@ -197,7 +198,8 @@ func refusedRequestsArePublishedWithTheirNet(t *testing.T) {
 		if err := dec.DecodeMsg(telemetry.Subjects{}, m, &s); err != nil || s.Refused == nil {
 			t.Fatalf("got %v, refused %v", err, s.Refused)
 		}
-		if published[s.Net] = *s.Refused; s.Net == "line" && published["line"] != (stats.RefusedRequests{}) {
+		published[s.Net] = *s.Refused
+		if s.Net == "line" && published["line"] != (stats.RefusedRequests{}) {
 			t.Fatalf("got %v for a net without requests; want none", published["line"])
 		}
 	}

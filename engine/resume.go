@@ -35,6 +35,7 @@ func (e *Engine) lead(ctx context.Context, epoch uint64) error {
 	e.nameRuns(epoch)
 	e.before = e.counted()
 	e.workers[0].before = r.queues
+	e.follow()
 	for _, w := range e.workers {
 		for _, shard := range w.shards {
 			shard.Resume(w.now())

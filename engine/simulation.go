@@ -13,7 +13,6 @@ import (
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/engine/simulate"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/stats"
 )
 
 // Simulation returns a model of a net with bindings, for package simulate: what Bind returns,
@@ -148,7 +147,7 @@ func (s *simulation) choose() {
 		}
 	}
 	always := func([]coloured.Placed, int64) coloured.Verdict {
-		return coloured.Verdict{OK: true, WaitsFor: stats.NoPlace}
+		return coloured.Verdict{OK: true}
 	}
 	for i := range s.Transitions {
 		rival := slices.ContainsFunc(s.Tables.Conds(i), func(c petri.Cond) bool { return c.Lo > 0 && shared[c.Place] })

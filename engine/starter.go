@@ -10,6 +10,7 @@ import (
 	"github.com/pnagent/pnagent/engine/coloured"
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
 )
 
 // starter begins instances of a net at the times of one of its transitions, see
@@ -17,6 +18,7 @@ import (
 // journal has it: the next time is computed from when the net began, and from the last firing.
 type starter struct {
 	shard      *coloured.Shard
+	of         int // the index of the net
 	net        *petri.Net
 	transition int
 	times      uint64 // 0 without end
@@ -44,7 +46,7 @@ func (e *Engine) starters(w *worker, created int64) (all []starter) {
 		}
 		for t := range n.Transitions {
 			if n.Transitions[t].Begins != nil && n.Transitions[t].Mode.Kind == plain.Manual { // bindings may replace the trigger
-				all = append(all, starter{shard: shard, net: n.Tables.Net, transition: t, times: uint64(n.Tables.Net.Transitions[t].Trigger.Times),
+				all = append(all, starter{shard: shard, of: k, net: n.Tables.Net, transition: t, times: uint64(n.Tables.Net.Transitions[t].Trigger.Times),
 					created: created, next: n.Transitions[t].Begins})
 			}
 		}
@@ -74,6 +76,13 @@ func (s *starter) dueAt(log *failureLog, now int64) (int64, bool) {
 	return s.due, !s.waits || s.ended != s.shard.Ended()
 }
 
+// show adds when it begins the next instance. That is past while no instance is free.
+func (s *starter) show(log *failureLog, now int64, rows *stats.Rows) {
+	due, _ := s.dueAt(log, now)
+	rows.Transitions[s.transition].Merge(&stats.Transition{NextDue: due})
+	rows.Columns |= stats.ColNextDue
+}
+
 func (s *starter) fail(log *failureLog, what string, err error, now int64) {
 	s.over = true
 	log.failed(what, s.net.ID, s.net.Transitions[s.transition].ID, "", err, now)
@@ -94,7 +103,8 @@ func (s *starter) begin(log *failureLog, now int64) bool {
 			return false
 		}
 	}
-	if s.ended = s.shard.Ended(); !s.waits {
+	s.ended = s.shard.Ended()
+	if !s.waits {
 		s.waits = true
 		log.failed("timer waits", s.net.ID, s.net.Transitions[s.transition].ID, "",
 			fmt.Errorf("%w: %d instances run; expected a spare one", ErrBusy, s.shard.Size()), now)

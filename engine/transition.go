@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/pnagent/pnagent/engine/guard"
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/stats"
 )
 
 // Transition specifies how one transition of a net fires. The zero Transition
@@ -36,12 +34,9 @@ type Transition struct {
 	// petri.Trigger.Begins: in a net that began at a time, after the last time, which is 0 before
 	// the first one; all in microseconds since the Unix epoch. nil begins none by itself.
 	Begins   func(created, last int64) (due int64, err error)
-	Guard    coloured.Guard   // nil always holds
-	Branches []coloured.Guard // in the order of petri.Tables.Branches; nil, or one that is, always holds
-	// Data returns the data of the tokens that arcs put, in the order of
-	// petri.Tables.Inscribed.
-	Data  []coloured.Inscription
-	Scope *coloured.ScopeFuncs // the functions of a petri.Scope that it begins; nil if it begins none
+	Guard    coloured.Guard       // nil always holds
+	Branches []coloured.Guard     // in the order of petri.Tables.Branches; nil, or one that is, always holds
+	Scope    *coloured.ScopeFuncs // the functions of a petri.Scope that it begins; nil if it begins none
 	// EventName is the name of the event that it throws or catches; nil for that of the net.
 	EventName Key
 	Key       Key         // of the message that it throws or catches; nil for none
@@ -52,7 +47,7 @@ type Transition struct {
 	// of such a run are put back, and the run that then starts has a new key.
 	Idempotent bool
 	Timeout    time.Duration // of the action; 0 for none
-	Retry      Retry         // after a failure of the action; if set, also of the guard or of the data of an arc, which are incidents otherwise
+	Retry      Retry         // after a failure of the action; if set, also of what is evaluated before it fires, which is an incident otherwise
 }
 
 // Retry specifies the waits before retries: First after the first failure, then
@@ -66,8 +61,8 @@ type Retry struct {
 // Declared returns how the transitions of a net fire by the net's own guards
 // and triggers: an event is plain.Manual, a delay and a time are plain.Delayed,
 // and work without a binding fires at once. An invalid expression of a guard, a
-// timer, of the name of an event or of work, of the key of a message or of the
-// data of an arc is a fault at its transition or arc.
+// timer, of the name of an event or of work, of the key of a message or of what a
+// run gets or gives is a fault at its transition, arc or element.
 func Declared(t *petri.Tables) ([]Transition, error) {
 	return declared(t, func(int) bool { return false }, false)
 }
@@ -83,7 +78,6 @@ func declared(t *petri.Tables, other func(transition int) bool, coerced bool) ([
 			d.out[i].Guard = d.guard(tr.Guard, tr.Pos, fmt.Sprintf("transition %q", tr.ID))
 		}
 		d.branches(i)
-		d.data(i)
 		d.out[i].EventName = d.eventName(i)
 		d.out[i].Key = d.key(tr)
 		d.timer(i)
@@ -245,7 +239,7 @@ func (d *declarer) work(tr *petri.Transition) coloured.Guard {
 		if json.Unmarshal(found, &text) != nil || text == "" {
 			panic(&guard.Error{Msg: fmt.Sprintf("the name of its work: found %.40s; expected a text", found)})
 		}
-		return coloured.Verdict{OK: true, WaitsFor: stats.NoPlace}
+		return coloured.Verdict{OK: true}
 	}
 }
 
@@ -265,24 +259,12 @@ func both(first, second coloured.Guard) coloured.Guard {
 func (d *declarer) branches(transition int) {
 	for k, b := range d.tables.Branches(transition) {
 		a := &d.tables.Net.Arcs[b.Arc]
-		if g := d.guard(a.Guard, a.Pos, arcName(a)); g != nil {
+		if g := d.guard(a.Guard, a.Pos, a.Name()); g != nil {
 			if d.out[transition].Branches == nil {
 				d.out[transition].Branches = make([]coloured.Guard, len(d.tables.Branches(transition)))
 			}
 			d.out[transition].Branches[k] = g
 		}
-	}
-}
-
-// data compiles the data of the arcs of a transition.
-func (d *declarer) data(transition int) {
-	for _, arc := range d.tables.Inscribed(transition) {
-		a := &d.tables.Net.Arcs[arc.Arc]
-		value, err := d.compiler.Value(a.Data)
-		if err != nil {
-			d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: a.Pos, Msg: fmt.Sprintf("the data of %s: %v", arcName(a), err)})
-		}
-		d.out[transition].Data = append(d.out[transition].Data, value)
 	}
 }
 
@@ -304,8 +286,8 @@ func (d *declarer) scope(transition int) {
 	d.out[transition].Scope = f
 }
 
-func (d *declarer) assignments(list []petri.Assignment) []coloured.Inscription {
-	out := make([]coloured.Inscription, len(list))
+func (d *declarer) assignments(list []petri.Assignment) []coloured.Value {
+	out := make([]coloured.Value, len(list))
 	for k := range list {
 		out[k] = d.value(&list[k].Value)
 	}
@@ -313,7 +295,7 @@ func (d *declarer) assignments(list []petri.Assignment) []coloured.Inscription {
 }
 
 // value compiles an expression of a scope; nil for none.
-func (d *declarer) value(x *petri.Expression) coloured.Inscription {
+func (d *declarer) value(x *petri.Expression) coloured.Value {
 	if x.Text == "" {
 		return nil
 	}
@@ -324,31 +306,27 @@ func (d *declarer) value(x *petri.Expression) coloured.Inscription {
 	return value
 }
 
-// arcName names an output arc for messages. One without an id leads to the place of a
-// sequence flow, which has the flow's id.
-func arcName(a *petri.Arc) string {
-	if a.ID == "" {
-		return fmt.Sprintf("the arc to %q", a.Target)
-	}
-	return fmt.Sprintf("arc %q", a.ID)
-}
-
 // plain reports whether package plain can play the transition, in a net whose
 // tokens alone decide what happens.
 func (tr *Transition) plain() bool {
-	return tr.Guard == nil && tr.Branches == nil && tr.Data == nil && tr.Scope == nil && tr.Action == nil && tr.Due == nil && tr.Until == nil && tr.Begins == nil
+	return tr.Guard == nil && tr.Branches == nil && tr.Scope == nil && tr.Action == nil && tr.Due == nil && tr.Until == nil && tr.Begins == nil
 }
 
 // binding returns the binding for package coloured.
 func (tr *Transition) binding() coloured.Binding {
 	return coloured.Binding{
-		Mode: tr.Mode, Due: tr.Due, Until: tr.Until, Event: tr.event(), Guard: tr.Guard, Branches: tr.Branches, Data: tr.Data, Scope: tr.Scope, Action: tr.Action != nil, Idempotent: tr.Idempotent, Timeout: micros(tr.Timeout),
+		Mode: tr.Mode, Due: tr.Due, Until: tr.Until, Event: tr.event(), Guard: tr.Guard, Branches: tr.Branches, Scope: tr.Scope, Action: tr.Action != nil, Idempotent: tr.Idempotent, Timeout: micros(tr.Timeout),
 		Retry: coloured.Retry{First: micros(tr.Retry.First), Max: micros(tr.Retry.Max), Factor: tr.Retry.Factor, Attempts: tr.Retry.Attempts},
 	}
 }
 
-// micros rounds up, so that a short time does not become 0.
-func micros(d time.Duration) int64 { return (d + time.Microsecond - 1).Microseconds() }
+// micros rounds away from 0, so that a short time does not become 0.
+func micros(d time.Duration) int64 {
+	if d < 0 {
+		return -micros(-d)
+	}
+	return (d + time.Microsecond - 1).Microseconds()
+}
 
 // CheckTransitions returns everything that is wrong with how the transitions of
 // a net are to fire, each a *petri.Fault at the transition in the net's file,
@@ -375,78 +353,14 @@ func checkTransitions(t *petri.Tables, transitions []Transition, bound map[strin
 	return errors.Join(faults...)
 }
 
-// longest bounds waits, in microseconds: about 3,000 years.
-const longest = 1e17
-
 // faults returns what is wrong with a transition, by its index.
 func (tr *Transition) faults(t *petri.Tables, i int) (found []string) {
-	fault := func(wrong bool, format string, args ...any) {
-		if wrong {
-			found = append(found, fmt.Sprintf(format, args...))
-		}
+	if tr.Begins != nil && !begins(t, i) {
+		found = append(found, "a timer that begins instances, but it needs tokens; expected no such input")
 	}
-	fault(tr.Mode.Kind > plain.Manual, "kind %d; expected immediate, delayed or manual", tr.Mode.Kind)
-	fault(tr.Due != nil && tr.Mode.Kind != plain.Delayed, "a due time, but not delayed; expected both or none")
-	fault(tr.Until != nil && (tr.Due != nil || tr.Mode.Kind != plain.Delayed), "a time from tokens, but not delayed, or with another due time; expected delayed and one of them")
-	fault(tr.Begins != nil && !begins(t, i), "a timer that begins instances, but it needs tokens; expected no such input")
-	fault(tr.Mode.Delay.Shape > plain.Normal || !within(tr.Mode.Delay.A) || !within(tr.Mode.Delay.B), "a delay of %g and %g µs; expected 0 or more", tr.Mode.Delay.A, tr.Mode.Delay.B)
-	fault(tr.Guard != nil && t.Source(i), "a guard, but no input arc; expected inputs, whose tokens a guard looks at")
-	fault(tr.Idempotent && tr.Action == nil, "idempotent without an action; expected one with an action only")
-	fault(tr.Action != nil && !t.TakesInScope(i), "an action, but it takes no token of its scope; expected one, so that the run of the scope lasts as long")
-	fault(tr.Timeout < 0, "a time limit of %s; expected 0 or more", tr.Timeout)
-	fault(tr.Timeout > 0 && tr.Action == nil, "a time limit without an action; expected one with an action only")
-	fault(tr.Retry != Retry{} && tr.Action == nil && tr.Guard == nil, "a retry without an action or a guard; expected one of those")
-	found = append(found, tr.Retry.faults()...)
-	found = append(found, tr.dataFaults(t, i)...)
-	return append(found, tr.branchFaults(t, i)...)
-}
-
-func (tr *Transition) dataFaults(t *petri.Tables, i int) (found []string) {
-	arcs := t.Inscribed(i)
-	if tr.Data != nil && len(tr.Data) != len(arcs) {
-		return []string{fmt.Sprintf("functions for the data of %d arcs; expected %d, one for each arc with data", len(tr.Data), len(arcs))}
+	if tr.Retry != (Retry{}) && tr.Action == nil && tr.Guard == nil {
+		found = append(found, "a retry without an action or a guard; expected one of those")
 	}
-	for k := range arcs {
-		if a := &t.Net.Arcs[arcs[k].Arc]; tr.Data == nil || tr.Data[k] == nil {
-			found = append(found, fmt.Sprintf("no function is bound to the data %q of the arc to place %q", a.Data, a.Target))
-		}
-	}
-	return found
-}
-
-func within(micros float64) bool { return micros >= 0 && micros <= longest }
-
-func (r Retry) faults() (found []string) {
-	if r.First < 0 || r.Max < 0 {
-		found = append(found, fmt.Sprintf("retries after %s to %s; expected 0 or more", r.First, r.Max))
-	}
-	if r.Max > 0 && r.Max < r.First {
-		found = append(found, fmt.Sprintf("retries after at most %s, but first after %s; expected that to be longer", r.Max, r.First))
-	}
-	if r.Factor != 0 && !(r.Factor >= 1 && r.Factor <= 1e6) {
-		found = append(found, fmt.Sprintf("a retry factor of %g; expected 1 to 1000000", r.Factor))
-	}
-	if r.Attempts < 0 || r.Attempts > math.MaxInt32 {
-		found = append(found, fmt.Sprintf("%d attempts; expected 1 or more, or 0 for any number", r.Attempts))
-	}
-	return found
-}
-
-func (tr *Transition) branchFaults(t *petri.Tables, i int) (found []string) {
-	branches, net := t.Branches(i), t.Net
-	if tr.Branches != nil && len(tr.Branches) != len(branches) {
-		return []string{fmt.Sprintf("%d guards of branches; expected %d, one for each branch arc", len(tr.Branches), len(branches))}
-	}
-	if g := net.Transitions[i].Guard; g != "" && tr.Guard == nil {
-		found = append(found, fmt.Sprintf("no function is bound to its guard %q", g))
-	}
-	for k, b := range branches {
-		bound := tr.Branches != nil && tr.Branches[k] != nil
-		if a := &net.Arcs[b.Arc]; a.Guard != "" && !bound {
-			found = append(found, fmt.Sprintf("no function is bound to the guard %q of %s", a.Guard, arcName(a)))
-		} else if a.Default && bound {
-			found = append(found, fmt.Sprintf("a guard of %s, which is the default; expected none", arcName(a)))
-		}
-	}
-	return found
+	b := tr.binding()
+	return append(found, b.Faults(t, i)...)
 }

@@ -23,7 +23,7 @@ type shownAlarm struct {
 }
 
 // subject is the number of the labels of an alarm without its severity.
-const subject = 6
+const subject = 7
 
 // alarmReaders have a series for each active alarm, or for some. A label that does not
 // apply is empty, which Prometheus treats as absent. Two alarms of one kind cannot have the
@@ -91,13 +91,6 @@ func alarmCounterReaders() map[string]func(*scrape) {
 			}
 		})
 	}
-	bySink := func(put func(*scrape, *alarm.SinkCounters)) func(*scrape) {
-		return counters(func(s *scrape, c *alarm.Counters) {
-			for i := range c.Sinks {
-				put(s, &c.Sinks[i])
-			}
-		})
-	}
 	return map[string]func(*scrape){
 		PnagentAlarms: func(s *scrape) {
 			if !s.everything || !s.alarmsKnown || slices.ContainsFunc(s.nets, func(n *netSeries) bool { return n.alarmsMissing }) {
@@ -109,29 +102,71 @@ func alarmCounterReaders() map[string]func(*scrape) {
 			}
 			s.put(float64(n))
 		},
-		PnagentAlarmsRaisedTotal:      byKind(func(c *alarm.Counters, k alarm.Kind) uint64 { return c.Raised[k] }),
-		PnagentAlarmsClearedTotal:     byKind(func(c *alarm.Counters, k alarm.Kind) uint64 { return c.Cleared[k] }),
-		PnagentAlarmsDroppedTotal:     single(func(c *alarm.Counters) uint64 { return c.Dropped }),
-		PnagentAlarmSaveFailuresTotal: single(func(c *alarm.Counters) uint64 { return c.SaveFailures }),
+		PnagentAlarmsRaisedTotal:  byKind(func(c *alarm.Counters, k alarm.Kind) uint64 { return c.Raised[k] }),
+		PnagentAlarmsClearedTotal: byKind(func(c *alarm.Counters, k alarm.Kind) uint64 { return c.Cleared[k] }),
+		PnagentAlarmsDroppedTotal: single(func(c *alarm.Counters) uint64 { return c.Dropped }),
+		PnagentAlarmSaveFailuresTotal: single(func(c *alarm.Counters) uint64 {
+			n := c.SaveFailures
+			for i := range c.Sinks {
+				if q := c.Sinks[i].Queued; q != nil {
+					n += q.SaveFailures
+				}
+			}
+			return n
+		}),
 		PnagentAlarmFilesDamagedTotal: counters(func(s *scrape, c *alarm.Counters) {
 			s.put(float64(c.Damaged.State), pair("file", "state"))
 			s.put(float64(c.Damaged.Notes), pair("file", "notes"))
 		}),
+		PnagentNotificationsSuppressedTotal: single(func(c *alarm.Counters) uint64 { return c.Suppressed }),
+		PnagentNotificationsWaiting:         single(func(c *alarm.Counters) uint64 { return uint64(c.Waiting) }),
+		PnagentAlarmsUnannounced:            single(func(c *alarm.Counters) uint64 { return uint64(c.Unannounced) }),
+		PnagentNotificationsSkippedTotal: counters(func(s *scrape, c *alarm.Counters) {
+			standby := c.Skipped.Standby
+			for i := range c.Sinks {
+				standby += c.Sinks[i].HandedOver
+			}
+			s.put(float64(standby), pair("reason", "standby"))
+			s.put(float64(c.Skipped.Overflow), pair("reason", "overflow"))
+			s.put(float64(c.Skipped.Silenced), pair("reason", "silenced"))
+			s.put(float64(c.Skipped.Follows), pair("reason", "follows"))
+		}),
+	}
+}
+
+// sinkReaders are about the notifications of each sink.
+func sinkReaders() map[string]func(*scrape) {
+	bySink := func(put func(*scrape, *alarm.SinkCounters)) func(*scrape) {
+		return func(s *scrape) {
+			if s.alarmCounters == nil {
+				return
+			}
+			for i := range s.alarmCounters.Sinks {
+				put(s, &s.alarmCounters.Sinks[i])
+			}
+		}
+	}
+	byQueue := func(put func(*scrape, *alarm.SinkCounters)) func(*scrape) {
+		return bySink(func(s *scrape, c *alarm.SinkCounters) {
+			if c.Queued != nil {
+				put(s, c)
+			}
+		})
+	}
+	return map[string]func(*scrape){
 		PnagentNotificationsSentTotal: bySink(func(s *scrape, c *alarm.SinkCounters) { s.put(float64(c.Sent), pair("sink", c.Name)) }),
 		PnagentNotificationsFailedTotal: bySink(func(s *scrape, c *alarm.SinkCounters) {
 			for why, n := range c.Failed {
 				s.put(float64(n), pair("sink", c.Name), pair("reason", alarm.Failure(why).String()))
 			}
 		}),
-		PnagentNotificationsSuppressedTotal: single(func(c *alarm.Counters) uint64 { return c.Suppressed }),
-		PnagentNotificationsWaiting:         single(func(c *alarm.Counters) uint64 { return uint64(c.Waiting) }),
-		PnagentAlarmsUnannounced:            single(func(c *alarm.Counters) uint64 { return uint64(c.Unannounced) }),
-		PnagentNotificationsSkippedTotal: counters(func(s *scrape, c *alarm.Counters) {
-			s.put(float64(c.Skipped.Standby), pair("reason", "standby"))
-			s.put(float64(c.Skipped.Overflow), pair("reason", "overflow"))
-			s.put(float64(c.Skipped.Silenced), pair("reason", "silenced"))
-			s.put(float64(c.Skipped.Follows), pair("reason", "follows"))
+		PnagentNotificationsQueued: byQueue(func(s *scrape, c *alarm.SinkCounters) { s.put(float64(c.Queued.Waiting), pair("sink", c.Name)) }),
+		PnagentNotificationsQueuedOldestAgeSeconds: byQueue(func(s *scrape, c *alarm.SinkCounters) {
+			if c.Queued.Oldest != 0 {
+				s.put(float64(max(0, s.now-c.Queued.Oldest))/1e6, pair("sink", c.Name))
+			}
 		}),
+		PnagentNotificationsRetriesTotal: byQueue(func(s *scrape, c *alarm.SinkCounters) { s.put(float64(c.Queued.Retries), pair("sink", c.Name)) }),
 	}
 }
 
@@ -164,10 +199,23 @@ func (n *netSeries) followAlarms(alarms []*alarm.Alarm) {
 		} else {
 			place, transition, source, region := a.About()
 			s.labels = []*dto.LabelPair{n.labels.net, pair("place", place), pair("transition", transition),
-				pair("source", source), pair("region", region), pair("alarm", a.Kind.String()), pair("severity", a.Severity.String())}
+				pair("source", source), pair("region", region), pair("alarm", a.Kind.String()), pair("for_reason", a.Selects.IfKnown()), pair("severity", a.Severity.String())}
 		}
-		s.why = n.reasonLabels(a, s.labels[:len(s.labels)-1], why)
+		s.why = reasonLabels(a, s.labels[:len(s.labels)-1], why)
 		next = append(next, s)
 	}
 	n.alarms = next
+}
+
+// reasonLabels returns the labels of the reason of an alarm; nil if none is known. It reuses
+// those of before if they are the same.
+func reasonLabels(a *alarm.Alarm, subject, before []*dto.LabelPair) []*dto.LabelPair {
+	if a.Why.Transition == "" {
+		return nil
+	}
+	own := [...]string{a.Why.Transition, a.Why.Wait.Reason.String(), a.Why.Place}
+	if k := len(subject); len(before) == k+len(own) && slices.EqualFunc(before[k:], own[:], func(l *dto.LabelPair, v string) bool { return l.GetValue() == v }) {
+		return before
+	}
+	return append(slices.Clone(subject), pair("waits_for", own[0]), pair("reason", own[1]), pair("blocked_by", own[2]))
 }

@@ -12,7 +12,6 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/pnagent/pnagent/collector/alarm"
-	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -36,11 +35,11 @@ func TestEachActiveAlarmIsASeriesUntilItIsOver(t *testing.T) {
 	state := alarms()
 	e := newExporter(t, rich(), func(c *Config) { c.Alarms = func() *alarm.ActiveSet { return state } })
 	all := []string{
-		"net=,place=,transition=,source=host-2,region=,alarm=sourceLost,severity=major",
-		`net=left,place=,transition=p\xff,source=,region=,alarm=transitionLoop,severity=warning`,
-		"net=orders,place=,transition=,source=,region=,alarm=netDeadlocked,severity=critical",
-		"net=orders,place=,transition=pay,source=,region=,alarm=transitionStarved,severity=warning",
-		"net=orders,place=awaiting payment,transition=,source=,region=,alarm=tokenStuck,severity=minor",
+		"net=,place=,transition=,source=host-2,region=,alarm=sourceLost,for_reason=,severity=major",
+		`net=left,place=,transition=p\xff,source=,region=,alarm=transitionLoop,for_reason=,severity=warning`,
+		"net=orders,place=,transition=,source=,region=,alarm=netDeadlocked,for_reason=,severity=critical",
+		"net=orders,place=,transition=pay,source=,region=,alarm=transitionStarved,for_reason=,severity=warning",
+		"net=orders,place=awaiting payment,transition=,source=,region=,alarm=tokenStuck,for_reason=,severity=minor",
 	}
 	if diff := cmp.Diff(all, shownAlarms(scraped(t, e, "/metrics"))); diff != "" {
 		t.Error(diff)
@@ -51,7 +50,7 @@ func TestEachActiveAlarmIsASeriesUntilItIsOver(t *testing.T) {
 	later := *state
 	later.Active = append(slices.Clone(state.Active[2:4]), alarm.Alarm{Index: 10, Kind: alarm.FailureRatio, Severity: alarm.Minor, Net: "orders", Subject: "pay"})
 	state = &later // with the same View
-	want := []string{all[0], all[2], "net=orders,place=,transition=pay,source=,region=,alarm=failureRatio,severity=minor"}
+	want := []string{all[0], all[2], "net=orders,place=,transition=pay,source=,region=,alarm=failureRatio,for_reason=,severity=minor"}
 	if diff := cmp.Diff(want, shownAlarms(scraped(t, e, "/metrics"))); diff != "" {
 		t.Error(diff)
 	}
@@ -80,17 +79,17 @@ func TestAcknowledgedAndSilencedAlarmsAreSeries(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	check([]string{"net=orders,place=awaiting payment,transition=,source=,region=,alarm=tokenStuck"}, []string{"net=,place=,transition=,source=host-2,region=,alarm=sourceLost"})
+	check([]string{"net=orders,place=awaiting payment,transition=,source=,region=,alarm=tokenStuck,for_reason="}, []string{"net=,place=,transition=,source=host-2,region=,alarm=sourceLost,for_reason="})
 	noted := *state
 	noted.Active = slices.Clone(state.Active)
 	noted.Active[0].Ack, noted.Active[2].SilencedUntil, noted.Active[3].SilencedUntil = nil, 0, 1
 	state = &noted // with the same View
-	check(nil, []string{"net=orders,place=,transition=,source=,region=,alarm=netDeadlocked"})
+	check(nil, []string{"net=orders,place=,transition=,source=,region=,alarm=netDeadlocked,for_reason="})
 }
 
 func TestUnknownAlarmsAndThoseThatFollowAreSeries(t *testing.T) {
 	families := scraped(t, newExporter(t, rich(), withAlarms), "/metrics")
-	want := [][]string{{"net=orders,place=,transition=,source=,region=,alarm=netDeadlocked"}, {"net=orders,place=,transition=pay,source=,region=,alarm=transitionStarved,follows=host-2"}}
+	want := [][]string{{"net=orders,place=,transition=,source=,region=,alarm=netDeadlocked,for_reason="}, {"net=orders,place=,transition=pay,source=,region=,alarm=transitionStarved,for_reason=,follows=host-2"}}
 	if diff := cmp.Diff(want, [][]string{subjectsOf(families, "petrinet_alarm_unknown"), subjectsOf(families, "petrinet_alarm_follows")}); diff != "" {
 		t.Error(diff)
 	}
@@ -99,23 +98,24 @@ func TestUnknownAlarmsAndThoseThatFollowAreSeries(t *testing.T) {
 	}
 }
 
-func TestTheReasonOfAnAlarmIsTheOneThatIsLeastLikelyToGoAwayByItself(t *testing.T) {
-	view := rich()
-	e := newExporter(t, nil, func(c *Config) { c.View, c.Alarms = func() *merge.View { return view }, alarms })
+func TestTheReasonOfAnAlarmIsASeries(t *testing.T) {
+	state := alarms()
+	e := newExporter(t, rich(), func(c *Config) { c.Alarms = func() *alarm.ActiveSet { return state } })
 	reasons := func() []string { return subjectsOf(scraped(t, e, "/metrics"), "petrinet_alarm_reason") }
-	const starved, stuck = "net=orders,place=,transition=pay,source=,region=,alarm=transitionStarved,waits_for=pay,reason=",
-		"net=orders,place=awaiting payment,transition=,source=,region=,alarm=tokenStuck,waits_for="
+	const starved, stuck = "net=orders,place=,transition=pay,source=,region=,alarm=transitionStarved,for_reason=,waits_for=pay,reason=",
+		"net=orders,place=awaiting payment,transition=,source=,region=,alarm=tokenStuck,for_reason=,waits_for="
 	if diff := cmp.Diff([]string{starved + "enabled,blocked_by=", stuck + `ship,reason=missing,blocked_by=p\xff`}, reasons()); diff != "" {
 		t.Error(diff)
 	}
-	view = rich()
-	waits := view.Nets[1].Rows.Places[0].Stuck[0].Waits
-	waits[0].Reason = stats.ReasonIncident
+	state = alarms()
+	for i := range state.Active[:2] {
+		state.Active[i].Why = alarm.Why{Transition: "pay", Wait: stats.Wait{Reason: stats.ReasonIncident}}
+	}
 	if diff := cmp.Diff([]string{starved + "incident,blocked_by=", stuck + "pay,reason=incident,blocked_by="}, reasons()); diff != "" {
 		t.Error(diff)
 	}
-	view = rich()
-	view.Nets[1].Rows.Places[0].Stuck = nil // its source reports none
+	state = alarms()
+	state.Active[0].Why, state.Active[1].Why = alarm.Why{}, alarm.Why{} // its source reports none
 	if got := reasons(); got != nil {
 		t.Errorf("without a reported wait there are %v", got)
 	}
@@ -182,7 +182,7 @@ func TestTheNumberOfAlarmsIsShownWhereAllOfThemAre(t *testing.T) {
 			t.Errorf("%s has\n%s\nwant\n%s", path, got, want)
 		}
 	}
-	if self := shownAlarms(scraped(t, e, "/metrics/self")); len(self) != 1 || !strings.Contains(self[0], "alarm=sourceLost") {
+	if self := shownAlarms(scraped(t, e, "/metrics/self")); len(self) != 1 || !strings.Contains(self[0], "alarm=sourceLost,for_reason=") {
 		t.Errorf("the sidecar alone has the alarms %v; want that about a source", self)
 	}
 	none := alarm.ActiveSet{}

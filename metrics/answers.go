@@ -5,6 +5,7 @@ package metrics
 import (
 	"bytes"
 	"log/slog"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -190,9 +191,7 @@ func (e *Exporter) kept(t target, encode func(*recorder, *http.Request)) http.Ha
 		body.users.Add(1)
 		a.made.Unlock()
 		defer e.release(body)
-		for name, values := range header {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), header)
 		w.WriteHeader(status)
 		if r.Method != http.MethodHead {
 			_, _ = w.Write(body.octets) // fails only if the client is gone

@@ -89,7 +89,8 @@ func TestAnAnswerIsMadeOnceForAView(t *testing.T) {
 		{"as long as ages are right", func() { now = now.Add(answerFor - 1); ask("/metrics", "", "gzip") }, 10},
 		{"counted from when it was made", func() { now = now.Add(1); ask("/metrics", "", "gzip") }, 11},
 	} {
-		if step.do(); made.Load() != step.made {
+		step.do()
+		if made.Load() != step.made {
 			t.Fatalf("%s: %d answers were made, want %d", step.what, made.Load(), step.made)
 		}
 	}

@@ -165,6 +165,11 @@ type gatherer struct {
 	target target
 }
 
+// Gatherer returns everything that /metrics has.
+func (e *Exporter) Gatherer() prometheus.TransactionalGatherer {
+	return gatherer{e, target{allNets: true, sidecar: true}}
+}
+
 // Gather implements prometheus.TransactionalGatherer. It omits families without a
 // series.
 func (g gatherer) Gather() (_ []*dto.MetricFamily, done func(), err error) {

@@ -41,14 +41,14 @@ petrinet_region_commits_total counter net,region,source
 petrinet_region_standbys gauge net,region,source
 petrinet_region_lag_commits gauge net,region,source
 petrinet_region_stopped gauge net,region,source
-petrinet_alarm_active gauge net,place,transition,source,region,alarm,severity
+petrinet_alarm_active gauge net,place,transition,source,region,alarm,for_reason,severity
 petrinet_alarms gauge net
-petrinet_alarm_raised_timestamp_seconds gauge net,place,transition,source,region,alarm
-petrinet_alarm_acknowledged gauge net,place,transition,source,region,alarm
-petrinet_alarm_silenced gauge net,place,transition,source,region,alarm
-petrinet_alarm_unknown gauge net,place,transition,source,region,alarm
-petrinet_alarm_follows gauge net,place,transition,source,region,alarm,follows
-petrinet_alarm_reason gauge net,place,transition,source,region,alarm,waits_for,reason,blocked_by
+petrinet_alarm_raised_timestamp_seconds gauge net,place,transition,source,region,alarm,for_reason
+petrinet_alarm_acknowledged gauge net,place,transition,source,region,alarm,for_reason
+petrinet_alarm_silenced gauge net,place,transition,source,region,alarm,for_reason
+petrinet_alarm_unknown gauge net,place,transition,source,region,alarm,for_reason
+petrinet_alarm_follows gauge net,place,transition,source,region,alarm,for_reason,follows
+petrinet_alarm_reason gauge net,place,transition,source,region,alarm,for_reason,waits_for,reason,blocked_by
 petrinet_queue_waiting gauge net
 petrinet_queue_ready gauge net,priority
 petrinet_queue_oldest_age_seconds gauge net,priority
@@ -73,11 +73,15 @@ petrinet_transition_enabled_age_seconds gauge net,transition
 petrinet_transition_running gauge net,transition
 petrinet_transition_running_age_seconds gauge net,transition
 petrinet_transition_last_firing_timestamp_seconds gauge net,transition
+petrinet_transition_next_due_timestamp_seconds gauge net,transition
 petrinet_place_tokens_older_than gauge net,place,age
+petrinet_place_reason_tokens gauge net,place,reason
 petrinet_transition_blocked_instances gauge net,transition,place,reason
 petrinet_source_requests_refused_total counter net,source,reason
 petrinet_place_dwell_seconds histogram net,place
 petrinet_transition_duration_seconds histogram net,transition
+petrinet_place_info gauge net,place,called
+petrinet_transition_info gauge net,transition,called
 pnagent_build_info gauge version,revision,goversion
 pnagent_messages_total counter 
 pnagent_bytes_total counter 
@@ -104,6 +108,9 @@ pnagent_notifications_sent_total counter sink
 pnagent_notifications_failed_total counter sink,reason
 pnagent_notifications_suppressed_total counter 
 pnagent_notifications_waiting gauge 
+pnagent_notifications_queued gauge sink
+pnagent_notifications_queued_oldest_age_seconds gauge sink
+pnagent_notifications_retries_total counter sink
 pnagent_alarms_unannounced gauge 
 pnagent_notifications_skipped_total counter reason
 `

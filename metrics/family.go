@@ -71,7 +71,7 @@ func Families() []Family {
 		panic(err) // the file is part of the program, and a test reads it
 	}
 	read := map[string]func(*scrape){}
-	for _, some := range []map[string]func(*scrape){rowReaders(), sourceReaders(), alarmReaders(), sidecarReaders(), alarmCounterReaders()} {
+	for _, some := range []map[string]func(*scrape){rowReaders(), sourceReaders(), alarmReaders(), sidecarReaders(), alarmCounterReaders(), sinkReaders()} {
 		maps.Copy(read, some)
 	}
 	all := make([]Family, 0, len(lines)-1)
@@ -94,9 +94,9 @@ func Families() []Family {
 // and the column. The labels of its family say which rows.
 func numberReader(labels, name string) (read func(*scrape), column stats.Columns, known bool) {
 	switch labels {
-	case "net place":
+	case "net place", "net place called":
 		return reader(stats.PlaceTable, name, func(s *scrape) ([]stats.Place, []*dto.LabelPair) { return s.net.Rows.Places, s.labels.places })
-	case "net transition":
+	case "net transition", "net transition called":
 		return reader(stats.TransitionTable, name, func(s *scrape) ([]stats.Transition, []*dto.LabelPair) {
 			return s.net.Rows.Transitions, s.labels.transitions
 		})
@@ -123,13 +123,13 @@ func reader[R any](t *stats.Table[R], name string, of func(*scrape) ([]R, []*dto
 			}
 		}
 	case n.Moment != nil:
-		at, latest := n.Moment.Of, n.Moment.Latest
+		at, date := n.Moment.Of, n.Moment.Latest || n.Moment.Ahead
 		read = func(s *scrape) {
 			rows, labels := of(s)
 			for i := range rows {
-				if t := *at(&rows[i]); !latest {
+				if t := *at(&rows[i]); !date {
 					s.put(age(t, s.now), s.labels.net, labels[i])
-				} else if t != 0 { // the Unix time at which it last was
+				} else if t != 0 {
 					s.put(float64(t)/1e6, s.labels.net, labels[i])
 				}
 			}
@@ -160,6 +160,13 @@ func rowReaders() map[string]func(*scrape) {
 				s.put(float64(b.Instances), s.labels.net, s.labels.transitions[b.Transition], s.labels.place(b.Place), s.fixed.reason(b.Reason))
 			}
 		},
+		PlaceReasonTokens: func(s *scrape) {
+			for i := range s.net.Rows.Places {
+				for _, g := range s.net.Rows.Places[i].Groups {
+					s.put(float64(g.Tokens), s.labels.net, s.labels.places[i], s.fixed.reason(g.Reason))
+				}
+			}
+		},
 		PlaceFinal: func(s *scrape) {
 			for i := range s.net.Rows.Places {
 				if s.net.IsFinal(i) {
@@ -172,6 +179,8 @@ func rowReaders() map[string]func(*scrape) {
 				s.put(1, s.labels.net, s.labels.places[i])
 			}
 		},
+		PlaceInfo:      func(s *scrape) { s.putCalled(s.labels.places, s.labels.calledPlaces) },
+		TransitionInfo: func(s *scrape) { s.putCalled(s.labels.transitions, s.labels.calledTransitions) },
 		PlaceTokensOlderThan: func(s *scrape) {
 			for i := range s.net.Rows.Places {
 				ages := &s.net.Rows.Places[i].Ages
@@ -190,6 +199,15 @@ func rowReaders() map[string]func(*scrape) {
 				s.putHistogram(&s.net.Rows.Transitions[i].Duration, &s.net.Rows.Transitions[i].Slowest, s.labels.net, s.labels.transitions[i])
 			}
 		},
+	}
+}
+
+// putCalled emits what rows are called, given their labels.
+func (s *scrape) putCalled(rows, called []*dto.LabelPair) {
+	for i, label := range called {
+		if label != nil {
+			s.put(1, s.labels.net, rows[i], label)
+		}
 	}
 }
 

@@ -87,7 +87,8 @@ func lastIndexWithin(schema int8, e int) int32 {
 // as the difference to the one before.
 func fillNative(h *dto.Histogram, from *stats.Histogram) {
 	*h.ZeroCount = from.Zero
-	if *h.Schema = int32(from.Schema); len(from.Buckets) == 0 {
+	*h.Schema = int32(from.Schema)
+	if len(from.Buckets) == 0 {
 		*h.Schema = stats.MaxSchema // schema 0 means that there is none yet
 	}
 	spans, deltas := h.PositiveSpan[:0], h.PositiveDelta[:0]

@@ -47,6 +47,9 @@ type netLabels struct {
 	net         *dto.LabelPair
 	places      []*dto.LabelPair
 	transitions []*dto.LabelPair
+	// What they are called; nil for what is of no file of BPMN.
+	calledPlaces, calledTransitions []*dto.LabelPair
+
 	noPlace     *dto.LabelPair
 	sources     []*dto.LabelPair
 	sourceNames []string
@@ -64,14 +67,24 @@ func (l *netLabels) define(def *petri.Net) {
 		return
 	}
 	l.def = def
-	l.places = make([]*dto.LabelPair, len(def.Places))
+	l.places, l.calledPlaces = make([]*dto.LabelPair, len(def.Places)), make([]*dto.LabelPair, len(def.Places))
 	for i := range def.Places {
-		l.places[i] = pair("place", def.Places[i].ID)
+		p := &def.Places[i]
+		l.places[i], l.calledPlaces[i] = pair("place", p.ID), called(p.Called)
 	}
-	l.transitions = make([]*dto.LabelPair, len(def.Transitions))
+	l.transitions, l.calledTransitions = make([]*dto.LabelPair, len(def.Transitions)), make([]*dto.LabelPair, len(def.Transitions))
 	for i := range def.Transitions {
-		l.transitions[i] = pair("transition", def.Transitions[i].ID)
+		t := &def.Transitions[i]
+		l.transitions[i], l.calledTransitions[i] = pair("transition", t.ID), called(t.Called)
 	}
+}
+
+// called returns the label of what an element is called; nil for none.
+func called(c petri.Called) *dto.LabelPair {
+	if c.Kind == "" {
+		return nil
+	}
+	return pair("called", c.String())
 }
 
 // place returns the label of a place by its index, with an empty value for

@@ -30,8 +30,8 @@ func before(d time.Duration) int64 { return noon.Add(-d).UnixMicro() }
 
 // orders is a definition with ids of every kind.
 func orders() *petri.Net {
-	return &petri.Net{ID: "orders", Places: []petri.Place{{ID: "awaiting payment"}, {ID: `odd "id" \ ü` + "\n"}, {ID: "p\xff"}},
-		Transitions: []petri.Transition{{ID: "pay"}, {ID: "ship"}},
+	return &petri.Net{ID: "orders", Places: []petri.Place{{ID: "awaiting payment", Called: petri.Called{Kind: "user task", Name: `Pay "now"`}}, {ID: `odd "id" \ ü` + "\n"}, {ID: "p\xff"}},
+		Transitions: []petri.Transition{{ID: "pay", Called: petri.Called{Kind: "user task", Name: `Pay "now"`}}, {ID: "ship"}},
 		Arcs:        []petri.Arc{{Source: "awaiting payment", Target: "pay", Weight: 1}, {Source: `odd "id" \ ü` + "\n", Target: "ship", Weight: 1}}}
 }
 
@@ -50,9 +50,10 @@ func ordersRows() *stats.Rows {
 	}
 	p.Stuck = []stats.Token{{Instance: "host-1/7", Injected: before(2 * time.Hour), Waits: []stats.Wait{
 		{Transition: 0, Reason: stats.ReasonEnabled, Place: stats.NoPlace}, {Transition: 1, Reason: stats.ReasonMissing, Place: 2, Count: 1}}}}
+	p.Groups = []stats.Group{{Reason: stats.ReasonIncident, Tokens: 1, Oldest: p.Stuck[0]}, {Reason: stats.ReasonNoWorker, Tokens: 3, Oldest: p.Stuck[0]}}
 	r.Places[1] = stats.Place{Arrivals: 9, Departures: 9}
 	r.Transitions[0] = stats.Transition{Firings: 90, Failures: 4, Retries: 3, Cancels: 1, Timeouts: 1, Late: 6, Enabled: 2, EnabledSince: before(time.Minute),
-		Running: 1, RunningSince: before(1500 * time.Millisecond), LastFiring: before(3 * time.Second)}
+		Running: 1, RunningSince: before(1500 * time.Millisecond), LastFiring: before(3 * time.Second), NextDue: before(-time.Minute)}
 	r.Transitions[0].Duration.Observe(250_000)
 	r.Blocks = []stats.Block{{Transition: 1, Place: 0, Reason: stats.ReasonMissing, Instances: 5},
 		{Transition: 1, Place: stats.NoPlace, Reason: stats.ReasonGuarded, Instances: 2}}
@@ -92,8 +93,10 @@ func rich() *merge.View {
 // alarms are one about each kind of thing.
 func alarms() *alarm.ActiveSet {
 	return &alarm.ActiveSet{Resting: map[string][]string{"orders": {"p\xff"}}, Active: []alarm.Alarm{
-		{Index: 1, Kind: alarm.TokenStuck, Severity: alarm.Minor, Raised: 1772359201000000, Net: "orders", Subject: "awaiting payment", Ack: &alarm.Ack{By: "ada"}},
-		{Index: 3, Kind: alarm.TransitionStarved, Severity: alarm.Warning, Raised: 1772359203000000, Net: "orders", Subject: "pay", Follows: "host-2"},
+		{Index: 1, Kind: alarm.TokenStuck, Severity: alarm.Minor, Raised: 1772359201000000, Net: "orders", Subject: "awaiting payment", Ack: &alarm.Ack{By: "ada"},
+			Why: alarm.Why{Transition: "ship", Place: "p\xff", Wait: stats.Wait{Reason: stats.ReasonMissing}}},
+		{Index: 3, Kind: alarm.TransitionStarved, Severity: alarm.Warning, Raised: 1772359203000000, Net: "orders", Subject: "pay", Follows: "host-2",
+			Why: alarm.Why{Transition: "pay", Wait: stats.Wait{Reason: stats.ReasonEnabled}}},
 		{Index: 4, Kind: alarm.SourceLost, Severity: alarm.Major, Raised: 1772359204000000, Subject: "host-2", SilencedUntil: noon.UnixMicro()},
 		{Index: 7, Kind: alarm.NetDeadlocked, Severity: alarm.Critical, Raised: 1772359207000000, Net: "orders", Unknown: "no source reports it any more"},
 		{Index: 9, Kind: alarm.TransitionLoop, Severity: alarm.Warning, Raised: 1772359209000000, Net: "left", Subject: "p\xff"},
@@ -101,7 +104,7 @@ func alarms() *alarm.ActiveSet {
 }
 
 func alarmCounters() alarm.Counters {
-	c := alarm.Counters{Figures: alarm.Figures{Suppressed: 5, Skipped: alarm.Skipped{Standby: 10, Overflow: 11, Silenced: 12, Follows: 13}}, SaveFailures: 6, Sinks: []alarm.SinkCounters{{Name: "agentx", Sent: 7, Failed: alarm.Failures{alarm.Refused: 8}}, {Name: "snmp", Sent: 9}}}
+	c := alarm.Counters{Figures: alarm.Figures{Suppressed: 5, Skipped: alarm.Skipped{Standby: 10, Overflow: 11, Silenced: 12, Follows: 13}}, SaveFailures: 6, Sinks: []alarm.SinkCounters{{Name: "agentx", Sent: 7, Failed: alarm.Failures{alarm.Refused: 8}}, {Name: "snmp", Sent: 9}, {Name: "oncall", Sent: 14, HandedOver: 1, Queued: &alarm.Queued{Waiting: 2, Oldest: 1, Retries: 3}}}}
 	c.Raised[alarm.TokenStuck], c.Cleared[alarm.TokenStuck], c.Dropped = 3, 2, 4
 	return c
 }

@@ -32,7 +32,8 @@ func (e *Exporter) Reload() error {
 	err := e.cfg.Reload()
 	e.reloads.mu.Lock()
 	defer e.reloads.mu.Unlock()
-	if e.reloads.failed = err != nil; err == nil {
+	e.reloads.failed = err != nil
+	if err == nil {
 		e.reloads.at = e.cfg.Now().UnixMicro()
 	}
 	return err

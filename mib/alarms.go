@@ -33,6 +33,9 @@ func alarmColumns() []column[alarmRow] {
 		"AckTime":       func(r *alarmRow) smi.Value { return r.at.date(r.ack().At) },
 		"SilencedUntil": func(r *alarmRow) smi.Value { return r.at.date(r.alarm.SilencedUntil) },
 		"Comment":       func(r *alarmRow) smi.Value { return text(r.ack().Comment) },
+		"Reason":        func(r *alarmRow) smi.Value { return reasonValue(r.alarm.Reason()) },
+		"Instance":      func(r *alarmRow) smi.Value { return text(r.alarm.Why.Instance) },
+		"Why":           func(r *alarmRow) smi.Value { return text(r.alarm.Why.Words) },
 	})
 }
 
@@ -87,15 +90,15 @@ func known(a *alarm.Alarm) bool {
 	return a.Kind >= alarm.TokenStuck && slices.Contains(alarm.Kinds(), a.Kind) && a.Index >= 1 && a.Index <= maxNumber
 }
 
-// findAlarms lists the alarms by number, each number once.
-func (d *dynamic) findAlarms(state *alarm.ActiveSet) {
+// activeAlarms lists the alarms by number, each number once.
+func activeAlarms(state *alarm.ActiveSet) (all []*alarm.Alarm) {
 	for i := range state.Active {
 		if a := &state.Active[i]; known(a) {
-			d.alarms = append(d.alarms, a)
+			all = append(all, a)
 		}
 	}
-	slices.SortStableFunc(d.alarms, func(a, b *alarm.Alarm) int { return cmp.Compare(a.Index, b.Index) })
-	d.alarms = slices.CompactFunc(d.alarms, func(a, b *alarm.Alarm) bool { return a.Index == b.Index })
+	slices.SortStableFunc(all, func(a, b *alarm.Alarm) int { return cmp.Compare(a.Index, b.Index) })
+	return slices.CompactFunc(all, func(a, b *alarm.Alarm) bool { return a.Index == b.Index })
 }
 
 // clearedRow is one alarm that is over.
@@ -129,15 +132,15 @@ func clearedScalars() []column[agentRow] {
 	})
 }
 
-// findCleared lists the alarms that are over by number, of each number the newest.
-func (d *dynamic) findCleared(state *alarm.ActiveSet) {
+// clearedAlarms lists the alarms that are over by number, of each number the newest.
+func clearedAlarms(state *alarm.ActiveSet) (all []*alarm.ClearedAlarm) {
 	for i := range state.Cleared {
 		if a := &state.Cleared[i]; known(&a.Alarm) {
-			d.cleared = append(d.cleared, a)
+			all = append(all, a)
 		}
 	}
-	slices.SortFunc(d.cleared, func(a, b *alarm.ClearedAlarm) int {
+	slices.SortFunc(all, func(a, b *alarm.ClearedAlarm) int {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(b.Cleared, a.Cleared))
 	})
-	d.cleared = slices.CompactFunc(d.cleared, func(a, b *alarm.ClearedAlarm) bool { return a.Index == b.Index })
+	return slices.CompactFunc(all, func(a, b *alarm.ClearedAlarm) bool { return a.Index == b.Index })
 }

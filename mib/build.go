@@ -57,9 +57,9 @@ type Builder struct {
 	served  atomic.Pointer[served]
 	waiting atomic.Pointer[[]Waiting] // of the last Build
 
-	plan   *plan
-	layout *smi.Layout
-	rows   dynamicRows // in layout
+	plan    *plan
+	layout  *smi.Layout
+	indices []*smi.Rows // of the live tables, in layout
 }
 
 // NewBuilder returns a Builder of tables below root (see ParseRoot). The
@@ -108,28 +108,39 @@ func (b *Builder) Build(view *merge.View, state *alarm.ActiveSet, now int64) (*s
 			return nil, errors.Join(numberErr, fmt.Errorf("lay out the nets of a view: %w", err))
 		}
 	}
-	rows := b.plan.find(view, state, &b.sources, b.rows)
-	b.served.Store(newServed(b.root, b.plan, rows.sources, b.sources.known))
-	if err := b.lay(rows); err != nil {
+	agent := &agentRow{view: view, state: state, agent: &b.agent, at: &clock{now: now}}
+	if b.agent.Others != nil {
+		agent.others = b.agent.Others()
+	}
+	tables := b.live(agent)
+	if err := b.lay(tables); err != nil {
 		return nil, errors.Join(numberErr, fmt.Errorf("lay out the table of a view: %w", err))
 	}
-	return b.table(view, state, rows, now), numberErr
+	return b.table(agent, tables), numberErr
 }
 
-// lay makes a new layout if there is none or the rows have changed.
-func (b *Builder) lay(d *dynamic) error {
-	now, err := d.rows(b.rows)
-	if err != nil {
+// lay makes a new layout if there is none or the rows have changed. A table whose rows did not change
+// keeps its indices, so that only changed ones are laid out.
+func (b *Builder) lay(tables []live) error {
+	last, errs := b.indices, make([]error, len(tables))
+	if last == nil {
+		last = make([]*smi.Rows, len(tables))
+	}
+	now := make([]*smi.Rows, len(tables))
+	for i, t := range tables {
+		now[i], errs[i] = t.indices(last[i])
+	}
+	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	if b.layout != nil && now == b.rows {
+	if b.layout != nil && slices.Equal(now, last) {
 		return nil
 	}
-	layout, err := b.plan.layout(b.root, b.desc, now)
+	layout, err := b.plan.layout(b.root, tables, now)
 	if err != nil {
 		return err
 	}
-	b.layout, b.rows = layout, now
+	b.layout, b.indices = layout, now
 	return nil
 }
 
@@ -158,25 +169,23 @@ func (b *Builder) stale(view *merge.View) bool {
 }
 
 // table returns the table with the value of every name of the layout.
-func (b *Builder) table(view *merge.View, state *alarm.ActiveSet, rows *dynamic, now int64) *smi.Table {
-	draft := smi.NewDraft(b.layout)
-	at := &clock{now: now}
-	agent := agentRow{view: view, state: state, agent: &b.agent, at: at}
-	if b.agent.Others != nil {
-		agent.others = b.agent.Others()
+func (b *Builder) table(agent *agentRow, tables []live) *smi.Table {
+	draft, now := smi.NewDraft(b.layout), agent.at.now
+	scalars(draft, 0, b.desc.agent, agent)
+	b.rowValues(agent.view, now, draft)
+	block := len(b.plan.head)
+	for _, t := range tables {
+		block = t.fill(draft, block, now)
 	}
-	scalars(draft, 0, b.desc.agent, &agent)
 	for i := range b.plan.nets {
-		n := &b.plan.nets[i]
-		b.netValues(n, view.Nets[n.view], &agent, draft)
+		b.netValues(&b.plan.nets[i], block, agent, draft)
 	}
-	b.rowValues(view, now, draft)
-	b.alarmValues(b.dynamicValues(view, rows, now, draft), rows, &agent, draft)
 	return draft.Table()
 }
 
-// netValues sets the values of one net.
-func (b *Builder) netValues(n *netPlan, net *merge.NetView, agent *agentRow, draft *smi.Draft) {
+// netValues sets the values of one net. tail is the block with which those of the nets' own modules begin.
+func (b *Builder) netValues(n *netPlan, tail int, agent *agentRow, draft *smi.Draft) {
+	net := agent.view.Nets[n.view]
 	row := netRow{net: net, number: n.number, at: agent.at, since: max(net.Since, agent.others.Answers)}
 	row.oldest, _ = agent.state.Oldest(net)
 	for i, c := range b.desc.nets {
@@ -184,7 +193,7 @@ func (b *Builder) netValues(n *netPlan, net *merge.NetView, agent *agentRow, dra
 			draft.Set(b.plan.netBlock+i, n.netAt[i], c.value(&row))
 		}
 	}
-	scalars(draft, len(b.plan.head)+b.desc.dynamicBlocks()+n.moduleBlock, b.desc.module, &row)
+	scalars(draft, tail+n.moduleBlock, b.desc.module, &row)
 }
 
 // rowValues sets the values of places and transitions when they are read: most are not before the
@@ -240,58 +249,6 @@ func scalars[R any](draft *smi.Draft, block int, columns []column[R], row *R) {
 	for i := range columns {
 		draft.Set(block, i, columns[i].value(row))
 	}
-}
-
-// dynamicValues sets the values of the dynamic rows before those of alarms, when they are read. It
-// returns the block after them.
-func (b *Builder) dynamicValues(view *merge.View, rows *dynamic, now int64, draft *smi.Draft) (next int) {
-	block, numbers := len(b.plan.head), b.plan.numbers
-	block = scatter(draft, block, b.desc.stuck, now, rows.stuck, func(at *stuckAt, c *clock) stuckRow {
-		token := &view.Nets[at.net.view].Stuck(at.net.places[at.place].index)[at.rank]
-		return stuckRow{token: token, why: func() string { return at.net.whys.of(at, token.Waits) }, at: c}
-	})
-	block = scatter(draft, block, b.desc.blocks, now, rows.blocks, func(at *blockAt, _ *clock) blockRow {
-		if at.place == 0 {
-			return blockRow{block: &at.block}
-		}
-		return blockRow{block: &at.block, place: at.net.def.Places[at.block.Place].ID}
-	})
-	source := func(at *sourceAt, c *clock) sourceRow {
-		return sourceRow{source: at.source, net: numbers[at.source.Net], at: c}
-	}
-	block = scatter(draft, block, b.desc.sources, now, rows.sources, source)
-	for i := range rows.regions {
-		block = scatter(draft, block, b.desc.regions[i].columns, now, rows.regions[i], source)
-	}
-	return block
-}
-
-// alarmValues sets the values of the other dynamic rows, which begin with block, and of the
-// scalars between and behind them.
-func (b *Builder) alarmValues(block int, rows *dynamic, agent *agentRow, draft *smi.Draft) {
-	about, now := b.served.Load(), agent.at.now
-	block = scatter(draft, block, b.desc.alarms, now, rows.alarms, func(a **alarm.Alarm, c *clock) alarmRow {
-		return alarmRow{alarm: *a, row: about.rowOf(*a), at: c}
-	})
-	scalars(draft, block, b.desc.change, agent)
-	block = scatter(draft, block+1, b.desc.queues, now, rows.queues, func(at *queueAt, c *clock) queueRow { return queueRow{queue: at.queue, at: c} })
-	block = scatter(draft, block, b.desc.cleared, now, rows.cleared, func(a **alarm.ClearedAlarm, c *clock) clearedRow { return clearedRow{alarm: *a, at: c} })
-	scalars(draft, block, b.desc.counts, agent)
-}
-
-// scatter sets the values of all rows of a table, whose columns begin with block first, when they
-// are read. It returns the block after the table.
-func scatter[A, R any](draft *smi.Draft, first int, columns []column[R], now int64, all []A, row func(*A, *clock) R) (next int) {
-	for c := range columns {
-		draft.SetLater(first+c, new(sync.Once), func(set func(int, smi.Value)) {
-			clock := &clock{now: now}
-			for k := range all {
-				r := row(&all[k], clock)
-				set(k, columns[c].value(&r))
-			}
-		})
-	}
-	return first + len(columns)
 }
 
 // sourceNumbers gives sources their indices. They are made of the net and the name, so that a source
@@ -448,7 +405,8 @@ func (n *numbering) assign(lock *Lock, view *merge.View) error {
 		}
 		before := lock.size
 		_, _, err := lock.Assign(net.Name, def)
-		if first = cmp.Or(first, err); net.Unsettled {
+		first = cmp.Or(first, err)
+		if net.Unsettled {
 			n.ahead = max(n.ahead-(lock.size-before), 0)
 		}
 	}

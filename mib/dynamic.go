@@ -4,9 +4,9 @@ package mib
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/collector/merge"
@@ -14,15 +14,139 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// dynamic are the rows that change with the View.
-type dynamic struct {
-	stuck   []stuckAt
-	blocks  []blockAt
-	sources []sourceAt
-	regions [lists][]sourceAt // the sources that report each of regionColumns
-	alarms  []*alarm.Alarm
-	queues  []queueAt
-	cleared []*alarm.ClearedAlarm
+// live is a table of PETRINET-MIB whose rows change with the View, or scalars between such tables. Its
+// columns are blocks of the layout, one after the other.
+type live interface {
+	// indices returns the indices of the rows: last, those of the previous tick, if they are the same.
+	indices(last *smi.Rows) (*smi.Rows, error)
+	// blocks appends the blocks of rows with these indices. objects is the node of PETRINET-MIB above all tables.
+	blocks(dst []smi.Block, objects smi.OID, rows *smi.Rows) []smi.Block
+	// fill sets the values of the blocks, of which first is the first one, and returns the block after them.
+	fill(draft *smi.Draft, first int, now int64) (next int)
+}
+
+// rows are the rows of a table: A is what one is found by, and R what columns read.
+type rows[A, R any] struct {
+	table   table
+	columns []column[R]
+	all     []A
+	index   func(at *A, subs []uint32) []uint32 // appends the index of a row
+	row     func(at *A, c *clock) R
+}
+
+func (t *rows[A, R]) indices(last *smi.Rows) (*smi.Rows, error) {
+	width := len(t.table.index)
+	subs := make([]uint32, 0, width*len(t.all))
+	for i := range t.all {
+		subs = t.index(&t.all[i], subs)
+	}
+	if last.Equal(width, subs) {
+		return last, nil
+	}
+	now, err := smi.NewRows(width, subs)
+	if err != nil {
+		return nil, fmt.Errorf("%sTable: %w", t.table.name, err)
+	}
+	return now, nil
+}
+
+func (t *rows[A, R]) blocks(dst []smi.Block, objects smi.OID, rows *smi.Rows) []smi.Block {
+	for i := range t.columns {
+		dst = append(dst, smi.Block{Prefix: objects.Append(t.table.sub, 1, t.columns[i].sub), Rows: rows})
+	}
+	return dst
+}
+
+// fill has the values of a column made when one of them is read.
+func (t *rows[A, R]) fill(draft *smi.Draft, first int, now int64) (next int) {
+	for c := range t.columns {
+		draft.SetLater(first+c, new(sync.Once), func(set func(int, smi.Value)) {
+			clock := &clock{now: now}
+			for k := range t.all {
+				r := t.row(&t.all[k], clock)
+				set(k, t.columns[c].value(&r))
+			}
+		})
+	}
+	return first + len(t.columns)
+}
+
+// singles are scalars between tables, with the row that they read.
+type singles struct {
+	columns []column[agentRow]
+	row     *agentRow
+}
+
+func (s singles) indices(last *smi.Rows) (*smi.Rows, error) {
+	if last.Len() == len(s.columns) {
+		return last, nil
+	}
+	return scalarRows(objectsOf(s.columns))
+}
+
+func (s singles) blocks(dst []smi.Block, objects smi.OID, rows *smi.Rows) []smi.Block {
+	return append(dst, smi.Block{Prefix: objects, Rows: rows, Scalar: true})
+}
+
+func (s singles) fill(draft *smi.Draft, first int, _ int64) (next int) {
+	scalars(draft, first, s.columns, s.row)
+	return first + 1
+}
+
+// live returns the tables that change with a View and its alarms, and the scalars between them, in the
+// order of their OIDs.
+func (b *Builder) live(agent *agentRow) []live {
+	view, d := agent.view, b.desc
+	var stuck []stuckAt
+	var blocks []blockAt
+	var queues []queueAt
+	if b.indices != nil { // mostly there are as many as before
+		stuck, blocks = make([]stuckAt, 0, b.indices[0].Len()+16), make([]blockAt, 0, b.indices[1].Len()+16)
+	}
+	for i := range b.plan.nets {
+		n := &b.plan.nets[i]
+		net := view.Nets[n.view]
+		if net.Rows.Columns.Has(stats.ColStuck) {
+			stuck = appendStuck(stuck, n, net)
+		}
+		if net.Rows.Columns.Has(stats.ColBlocks) {
+			blocks = appendBlocks(blocks, n, net.Rows)
+		}
+		if net.Rows.Columns.Has(stats.ColQueues) && stats.ValidQueues(net.Rows.Queues) {
+			for k := range net.Rows.Queues {
+				queues = append(queues, queueAt{n, &net.Rows.Queues[k]})
+			}
+		}
+	}
+	sources := b.sources.number(view.Sources)
+	about := newServed(b.root, b.plan, sources, b.sources.known)
+	b.served.Store(about)
+	tables := []live{
+		&rows[stuckAt, stuckRow]{tableOf("stuck"), d.stuck, stuck, (*stuckAt).index, func(at *stuckAt, c *clock) stuckRow { return at.row(view, c) }},
+		&rows[blockAt, blockRow]{tableOf("block"), d.blocks, blocks, (*blockAt).index, (*blockAt).row},
+		b.sourceRows(d.sources, sources),
+	}
+	for i := range d.regions {
+		reporting := slices.DeleteFunc(slices.Clone(sources), func(s sourceAt) bool { return !d.regions[i].by(s.source) })
+		tables = append(tables, b.sourceRows(d.regions[i].columns, reporting))
+	}
+	return append(tables,
+		&rows[*alarm.Alarm, alarmRow]{tableOf("alarm"), d.alarms, activeAlarms(agent.state), func(a **alarm.Alarm, subs []uint32) []uint32 { return append(subs, (*a).Index) },
+			func(a **alarm.Alarm, c *clock) alarmRow { return alarmRow{alarm: *a, row: about.rowOf(*a), at: c} }},
+		singles{d.change, agent},
+		&rows[queueAt, queueRow]{tableOf("queue"), d.queues, queues, (*queueAt).index, func(at *queueAt, c *clock) queueRow { return queueRow{queue: at.queue, at: c} }},
+		&rows[*alarm.ClearedAlarm, clearedRow]{tableOf("cleared"), d.cleared, clearedAlarms(agent.state), func(a **alarm.ClearedAlarm, subs []uint32) []uint32 { return append(subs, (*a).Index) },
+			func(a **alarm.ClearedAlarm, c *clock) clearedRow { return clearedRow{alarm: *a, at: c} }},
+		singles{d.counts, agent})
+}
+
+// sourceRows returns some columns of pnSourceTable, for sources.
+func (b *Builder) sourceRows(columns []column[sourceRow], sources []sourceAt) live {
+	numbers := b.plan.numbers
+	return &rows[sourceAt, sourceRow]{tableOf("source"), columns, sources, func(at *sourceAt, subs []uint32) []uint32 { return append(subs, at.number) },
+		func(at *sourceAt, c *clock) sourceRow {
+			return sourceRow{source: at.source, net: numbers[at.source.Net], at: c}
+		}}
 }
 
 type stuckAt struct {
@@ -47,60 +171,53 @@ type sourceAt struct {
 	source *merge.Source
 }
 
-// find returns the rows of the View and the alarms; last are those of the previous tick.
-func (p *plan) find(view *merge.View, state *alarm.ActiveSet, sources *sourceNumbers, last dynamicRows) *dynamic {
-	d := &dynamic{stuck: make([]stuckAt, 0, last.stuck.Len()+16), blocks: make([]blockAt, 0, last.blocks.Len()+16)}
-	for i := range p.nets {
-		n := &p.nets[i]
-		net := view.Nets[n.view]
-		rows := net.Rows
-		if rows.Columns.Has(stats.ColStuck) {
-			d.findStuck(n, net)
-		}
-		if rows.Columns.Has(stats.ColBlocks) {
-			d.findBlocks(n, rows)
-		}
-		if rows.Columns.Has(stats.ColQueues) && stats.ValidQueues(rows.Queues) {
-			for k := range rows.Queues {
-				d.queues = append(d.queues, queueAt{n, &rows.Queues[k]})
-			}
-		}
-	}
-	d.sources = sources.number(view.Sources)
-	for i, t := range regionColumns() {
-		for _, s := range d.sources {
-			if t.by(s.source) {
-				d.regions[i] = append(d.regions[i], s)
-			}
-		}
-	}
-	d.findAlarms(state)
-	d.findCleared(state)
-	return d
-}
-
-func (d *dynamic) findStuck(n *netPlan, net *merge.NetView) {
+func appendStuck(stuck []stuckAt, n *netPlan, net *merge.NetView) []stuckAt {
 	for i, place := range n.places {
 		for rank := range min(len(net.Stuck(place.index)), stats.MaxStuck) {
-			d.stuck = append(d.stuck, stuckAt{n, i, rank})
+			stuck = append(stuck, stuckAt{n, i, rank})
 		}
 	}
+	return stuck
 }
 
-// findBlocks sorts the net's blocks by their numbers. A View has one block for each; of
+func (at *stuckAt) index(subs []uint32) []uint32 {
+	return append(subs, at.net.number, at.net.places[at.place].number, uint32(at.rank)+1)
+}
+
+func (at *stuckAt) row(view *merge.View, c *clock) stuckRow {
+	token := &view.Nets[at.net.view].Stuck(at.net.places[at.place].index)[at.rank]
+	return stuckRow{token: token, why: func() string { return at.net.whys.of(at, token.Waits) }, at: c}
+}
+
+// appendBlocks appends the net's blocks by their numbers. A View has one block for each; of
 // others with the same number the first is served, so that the table can be made.
-func (d *dynamic) findBlocks(n *netPlan, rows *stats.Rows) {
-	first := len(d.blocks)
+func appendBlocks(blocks []blockAt, n *netPlan, rows *stats.Rows) []blockAt {
+	first := len(blocks)
 	for _, b := range rows.Blocks {
 		t, place := numberOf(n.transitionNumber, b.Transition), numberOf(n.placeNumber, b.Place)
 		if t != 0 && (place != 0 || b.Place == stats.NoPlace) {
-			d.blocks = append(d.blocks, blockAt{n, t, place, reasonNumber(b.Reason), b})
+			blocks = append(blocks, blockAt{n, t, place, reasonNumber(b.Reason), b})
 		}
 	}
-	added := d.blocks[first:]
+	added := blocks[first:]
 	slices.SortStableFunc(added, blockAt.compare)
 	kept := slices.CompactFunc(added, func(a, b blockAt) bool { return a.compare(b) == 0 })
-	d.blocks = d.blocks[:first+len(kept)]
+	return blocks[:first+len(kept)]
+}
+
+func (at *blockAt) index(subs []uint32) []uint32 {
+	return append(subs, at.net.number, at.transition, at.place, at.reason)
+}
+
+func (at *blockAt) row(*clock) blockRow {
+	if at.place == 0 {
+		return blockRow{block: &at.block}
+	}
+	return blockRow{block: &at.block, place: at.net.def.Places[at.block.Place].ID}
+}
+
+func (at *queueAt) index(subs []uint32) []uint32 {
+	return append(subs, at.net.number, uint32(at.queue.Priority))
 }
 
 // numberOf returns the number of an index in the definition; 0 for none.
@@ -111,94 +228,16 @@ func numberOf(numbers []uint32, index int32) uint32 {
 	return numbers[index]
 }
 
-func (b blockAt) compare(o blockAt) int {
-	return cmp.Or(cmp.Compare(b.transition, o.transition), cmp.Compare(b.place, o.place), cmp.Compare(b.reason, o.reason))
+func (at blockAt) compare(o blockAt) int {
+	return cmp.Or(cmp.Compare(at.transition, o.transition), cmp.Compare(at.place, o.place), cmp.Compare(at.reason, o.reason))
 }
 
-// dynamicRows are the indices of the tables of dynamic. Equal ones have the same rows.
-type dynamicRows struct {
-	stuck, blocks, sources, alarms, queues, cleared *smi.Rows
-	regions                                         [lists]*smi.Rows
-}
-
-// rows returns the indices of d. A table whose rows did not change keeps its Rows, so that
-// only changed ones are laid out.
-func (d *dynamic) rows(last dynamicRows) (now dynamicRows, err error) {
-	var errs [6 + lists]error
-	source := func(subs []uint32, at *sourceAt) []uint32 { return append(subs, at.number) }
-	now.stuck, errs[0] = renew(tableOf("stuck"), last.stuck, d.stuck, func(subs []uint32, at *stuckAt) []uint32 {
-		return append(subs, at.net.number, at.net.places[at.place].number, uint32(at.rank)+1)
-	})
-	now.blocks, errs[1] = renew(tableOf("block"), last.blocks, d.blocks, func(subs []uint32, at *blockAt) []uint32 {
-		return append(subs, at.net.number, at.transition, at.place, at.reason)
-	})
-	now.sources, errs[2] = renew(tableOf("source"), last.sources, d.sources, source)
-	for i := range d.regions {
-		now.regions[i], errs[6+i] = renew(tableOf("source"), last.regions[i], d.regions[i], source)
-	}
-	now.alarms, errs[3] = renew(tableOf("alarm"), last.alarms, d.alarms, func(subs []uint32, a **alarm.Alarm) []uint32 {
-		return append(subs, (*a).Index)
-	})
-	now.queues, errs[4] = renew(tableOf("queue"), last.queues, d.queues, func(subs []uint32, at *queueAt) []uint32 {
-		return append(subs, at.net.number, uint32(at.queue.Priority))
-	})
-	now.cleared, errs[5] = renew(tableOf("cleared"), last.cleared, d.cleared, func(subs []uint32, a **alarm.ClearedAlarm) []uint32 {
-		return append(subs, (*a).Index)
-	})
-	return now, errors.Join(errs[:]...)
-}
-
-// renew returns the indices of a table's rows; last if they are the same.
-func renew[A any](t table, last *smi.Rows, rows []A, add func([]uint32, *A) []uint32) (*smi.Rows, error) {
-	width := len(t.index)
-	subs := make([]uint32, 0, width*len(rows))
-	for i := range rows {
-		subs = add(subs, &rows[i])
-	}
-	if last.Equal(width, subs) {
-		return last, nil
-	}
-	now, err := smi.NewRows(width, subs)
-	if err != nil {
-		return nil, fmt.Errorf("%sTable: %w", t.name, err)
-	}
-	return now, nil
-}
-
-// layout returns the layout of head, the dynamic rows and tail.
-func (p *plan) layout(root smi.OID, d *description, now dynamicRows) (*smi.Layout, error) {
+// layout returns the layout of head, the live tables with their indices, and tail.
+func (p *plan) layout(root smi.OID, tables []live, indices []*smi.Rows) (*smi.Layout, error) {
 	objects := root.Append(subPetrinet, subObjects)
-	blocks := make([]smi.Block, 0, len(p.head)+d.dynamicBlocks()+len(p.tail))
-	blocks = append(blocks, p.head...)
-	add := func(sub uint32, columns []object, rows *smi.Rows) {
-		for i := range columns {
-			blocks = append(blocks, smi.Block{Prefix: objects.Append(sub, 1, columns[i].sub), Rows: rows})
-		}
+	blocks := slices.Clone(p.head)
+	for i, t := range tables {
+		blocks = t.blocks(blocks, objects, indices[i])
 	}
-	add(tableOf("stuck").sub, objectsOf(d.stuck), now.stuck)
-	add(tableOf("block").sub, objectsOf(d.blocks), now.blocks)
-	add(tableOf("source").sub, objectsOf(d.sources), now.sources)
-	for i := range d.regions {
-		add(tableOf("source").sub, objectsOf(d.regions[i].columns), now.regions[i])
-	}
-	add(tableOf("alarm").sub, objectsOf(d.alarms), now.alarms)
-	change, changeErr := scalarRows(objectsOf(d.change))
-	counts, countsErr := scalarRows(objectsOf(d.counts))
-	if err := errors.Join(changeErr, countsErr); err != nil {
-		return nil, err
-	}
-	blocks = append(blocks, smi.Block{Prefix: objects, Rows: change, Scalar: true})
-	add(tableOf("queue").sub, objectsOf(d.queues), now.queues)
-	add(tableOf("cleared").sub, objectsOf(d.cleared), now.cleared)
-	blocks = append(blocks, smi.Block{Prefix: objects, Rows: counts, Scalar: true})
 	return smi.Compose(append(blocks, p.tail...), p.objects)
-}
-
-// dynamicBlocks returns the number of blocks between head and tail.
-func (d *description) dynamicBlocks() int {
-	regions := 0
-	for i := range d.regions {
-		regions += len(d.regions[i].columns)
-	}
-	return len(d.stuck) + len(d.blocks) + len(d.sources) + regions + len(d.alarms) + 1 + len(d.queues) + len(d.cleared) + 1
 }

@@ -142,7 +142,8 @@ func (n *LockedNet) revise(digest, text string, now time.Time) {
 	case last >= 0 && n.revisions[last].digest == digest:
 	case last >= 0 && date <= n.revisions[last].date:
 		r := &n.revisions[last]
-		if r.digest = digest; !strings.Contains(r.text, text) {
+		r.digest = digest
+		if !strings.Contains(r.text, text) {
 			r.text = clip(r.text+" "+text, clipDoc)
 		}
 	default:

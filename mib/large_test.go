@@ -96,9 +96,9 @@ func TestTheLevelOfObjects(t *testing.T) {
 		objects             int
 		story               string
 	}{
-		{100, 5, "", LevelAll, 100*11 + 5*18, "First version."},
-		{900, 5, "", LevelAll, 900*11 + 5*18, "Added place 'p101'"},
-		{4000, 500, LevelAuto, LevelAll, 4000*11 + 500*18, "Added place 'p901'"},
+		{100, 5, "", LevelAll, 100*11 + 5*19, "First version."},
+		{900, 5, "", LevelAll, 900*11 + 5*19, "Added place 'p101'"},
+		{4000, 500, LevelAuto, LevelAll, 4000*11 + 500*19, "Added place 'p901'"},
 		{4000, 500, LevelFew, LevelFew, 4500 * 2, "Chose other objects of each place and transition: few."},
 		{4000, 500, LevelAuto, LevelFew, 4500 * 2, ""},
 		{4000, 500, LevelOne, LevelOne, 4500, "one."},

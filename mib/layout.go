@@ -313,7 +313,8 @@ func (l *fillings) of(needs stats.Columns) (*filling, error) {
 	subs := make([]uint32, 0, width*count)
 	for i := range l.plan.nets {
 		n := &l.plan.nets[i]
-		if f.at[i] = len(subs) / width; !n.columns.Has(needs) {
+		f.at[i] = len(subs) / width
+		if !n.columns.Has(needs) {
 			f.at[i] = -1
 		} else if l.rows == nil {
 			subs = append(subs, n.number)

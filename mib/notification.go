@@ -43,7 +43,7 @@ func (n *notification) runbook() string {
 }
 
 // notifiedSubs returns the sub-identifiers of those columns.
-func notifiedSubs() []uint32 { return []uint32{2, 3, 4, 6, 7, 8, 9, 5, 10} }
+func notifiedSubs() []uint32 { return []uint32{2, 3, 4, 6, 7, 8, 9, 5, 10, 16, 17, 18} }
 
 // notified returns the columns of pnAlarmTable that a notification carries, in order. Receivers
 // may know them by their position, so new ones are appended.

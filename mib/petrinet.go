@@ -47,6 +47,9 @@ func petrinetRevisions() []revision {
 	return []revision{
 		{date: "202611251900Z", digest: "66acd7f215035d86", text: "First version."},
 		{date: "202611272200Z", digest: "a6b2c705bbe83531", text: "pnNetOldestAge leaves out the places for which the rules of the agent turn tokenStuck off. pnSourceIndex is made of the net and the name of the source. A source that was forgotten is not found: the notifications of ends say so."},
+		{date: "202611292115Z", digest: "c14be20d1f389437", text: "Added pnTransitionNextDue, pnFiringMissed and pnFiringSeen."},
+		{date: "202611292200Z", digest: "a5f3933b9782f57c", text: "Added noWorker of PetrinetReason, and pnAlarmReason, pnAlarmInstance and pnAlarmWhy, which notifications carry too."},
+		{date: "202611301340Z", digest: "19bb4543ccc58fa5", text: "Added pnAgentxDisconnected and pnAgentxConnected."},
 	}
 }
 

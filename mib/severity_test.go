@@ -136,9 +136,9 @@ func TestAContextHasTheAlarmsOfItsNet(t *testing.T) {
 	}
 }
 
-// The objects of a notification by position, as handlers of traps name them: $1 to $9.
+// The objects of a notification by position, as handlers of traps name them: $1 to $12.
 func TestTheOrderOfTheObjectsOfANotification(t *testing.T) {
-	want := []string{"pnAlarmKind", "pnAlarmNet", "pnAlarmSubject", "pnAlarmRaised", "pnAlarmAge", "pnAlarmAffected", "pnAlarmText", "pnAlarmRow", "pnAlarmSeverity"}
+	want := []string{"pnAlarmKind", "pnAlarmNet", "pnAlarmSubject", "pnAlarmRaised", "pnAlarmAge", "pnAlarmAffected", "pnAlarmText", "pnAlarmRow", "pnAlarmSeverity", "pnAlarmReason", "pnAlarmInstance", "pnAlarmWhy"}
 	for _, n := range notifications() {
 		if n.kind == 0 {
 			want := []string{"pnAgentNotificationsSuppressed"}
@@ -173,8 +173,8 @@ func TestANotificationHasTheRowAndTheSeverity(t *testing.T) {
 			buildAlarms(t, b, nil)
 		}
 		variables, err := b.Notification(c.alarm, c.raise)
-		if err != nil || len(variables) != 10 {
-			t.Fatalf("%s: %v, error %v; want 10 variables", name, variables, err)
+		if err != nil || len(variables) != 13 {
+			t.Fatalf("%s: %v, error %v; want 13 variables", name, variables, err)
 		}
 		if row, severity := variables[8].Value, variables[9].Value; row != smi.ObjectID(c.row) || severity != smi.Integer(int32(c.severity)) {
 			t.Errorf("%s: row %v, severity %v; want %v, %v", name, row, severity, c.row, c.severity)

@@ -3,7 +3,6 @@
 package mib
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -76,6 +75,8 @@ func reasonText(def *petri.Net, w stats.Wait) string {
 		return "can never fire again"
 	case stats.ReasonIncident:
 		return "failed permanently, needs an operator"
+	case stats.ReasonNoWorker:
+		return "no worker takes it"
 	}
 	return "not reported"
 }
@@ -84,12 +85,12 @@ func inPlace(def *petri.Net, place int32) string {
 	if place < 0 || int(place) >= len(def.Places) {
 		return ""
 	}
-	return " in " + cmp.Or(def.Places[place].Name, def.Places[place].ID)
+	return " in " + def.Places[place].Label()
 }
 
 func transitionLabel(def *petri.Net, t int32) string {
 	if t < 0 || int(t) >= len(def.Transitions) {
 		return "a transition"
 	}
-	return cmp.Or(def.Transitions[t].Name, def.Transitions[t].ID)
+	return def.Transitions[t].Label()
 }

@@ -21,11 +21,20 @@ type Order []uint16
 // OrderLen returns the length of the Order of an instance, which is 0 without rivals.
 func (t *Tables) OrderLen() int { return t.orderLen }
 
-// Choose returns which enabled transition fires, if first is the enabled one at its
-// turn: first itself, or an enabled rival that was not chosen for longer, and so on
-// along the rivals. It records the choice in order.
+// Choose is Preferred, and records the choice in order.
 func (t *Tables) Choose(first int, order Order, enabled func(transition int) bool) int {
-	best, contested := first, false
+	best, contested := t.Preferred(first, order, enabled)
+	if contested {
+		t.NoteChosen(best, order)
+	}
+	return best
+}
+
+// Preferred returns which enabled transition fires, if first is the enabled one at its
+// turn: first itself, or an enabled rival that was not chosen for longer, and so on
+// along the rivals. If the choice is contested, NoteChosen records it once it has fired.
+func (t *Tables) Preferred(first int, order Order, enabled func(transition int) bool) (best int, contested bool) {
+	best = first
 	for {
 		next := best
 		for _, r := range t.rivals.of(best) {
@@ -38,14 +47,10 @@ func (t *Tables) Choose(first int, order Order, enabled func(transition int) boo
 			}
 		}
 		if next == best {
-			break
+			return best, contested
 		}
 		best = next
 	}
-	if contested {
-		order.note(int(t.stamp[best]))
-	}
-	return best
 }
 
 // note makes the stamp at an index the latest one. order[0] is the latest stamp.
@@ -136,8 +141,7 @@ func (t *Tables) disabledBy(place int32, fewer, more bool, do func(other int32))
 	}
 }
 
-// NoteChosen records that a transition was chosen before an enabled rival, for a replay
-// of the results of Choose.
+// NoteChosen records that a transition was chosen before an enabled rival.
 func (t *Tables) NoteChosen(transition int, order Order) {
 	if len(order) > 0 && t.stamp[transition] > 0 {
 		order.note(int(t.stamp[transition]))

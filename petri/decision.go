@@ -15,9 +15,17 @@ type Decision struct {
 	Names    []string          // the names of what it reads: inputs and decisions
 	Types    map[string]string // of inputs and, as "order.due", of their fields, such as "date", as far as the file has them
 
-	Table      *DecisionTable // nil for a literal expression
-	Expression DecisionText   // if Table is nil
-	Refused    string         // why it cannot be evaluated; "" if it can
+	Table      *DecisionTable  // nil for a literal expression and a boxed context
+	Entries    []DecisionEntry // of a boxed context
+	Expression DecisionText    // without both
+	Refused    string          // why it cannot be evaluated; "" if it can
+}
+
+// DecisionEntry is an entry of a boxed context. Those after it see its value by its name. The value of
+// one without a name is that of the decision.
+type DecisionEntry struct {
+	Name string
+	DecisionText
 }
 
 // DecisionText is the text of an expression in a decision.

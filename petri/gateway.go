@@ -43,6 +43,28 @@ func (j *JoinTest) Ready(marked func(yield func(place int32) bool)) bool {
 	return true
 }
 
+// Marked yields the places of a marking that have a token.
+func Marked(marking []uint32) func(yield func(place int32) bool) {
+	return func(yield func(place int32) bool) {
+		for p, m := range marking {
+			if m > 0 && !yield(int32(p)) {
+				return
+			}
+		}
+	}
+}
+
+// EnabledIn reports whether a transition is enabled in a marking, whatever its guard.
+func (t *Tables) EnabledIn(marking []uint32, transition int) bool {
+	for _, c := range t.Conds(transition) {
+		if !c.Holds(marking[c.Place]) {
+			return false
+		}
+	}
+	j := t.Join(transition)
+	return j == nil || j.Ready(Marked(marking))
+}
+
 // own returns the bit of a place of the join, or 0.
 func (j *JoinTest) own(place int32) uint64 {
 	for i, p := range j.Places {
@@ -137,14 +159,14 @@ func (t *Tables) BranchMasks(transition int) (always, guarded, otherwise uint64)
 
 // Plain reports whether the counts of the neighbouring places decide what is enabled and
 // what a firing does: the net has no guards, no inclusive gateways, no transitions that
-// preempt, none that throw or catch events, no scopes and no data of arcs.
+// preempt, none that throw or catch events, and no scopes.
 func (t *Tables) Plain() bool {
 	for i := range t.Net.Transitions {
 		if tr := &t.Net.Transitions[i]; tr.Guard != "" || tr.Preempts || tr.Eventful() {
 			return false
 		}
 	}
-	return t.joins == nil && len(t.branches.all) == 0 && t.tree == nil && t.inscribed == nil
+	return t.joins == nil && len(t.branches.all) == 0 && t.tree == nil
 }
 
 func (t *Tables) compileBranches() {

@@ -344,7 +344,8 @@ func TestReachFollowsLongChains(t *testing.T) {
 	if s.Enabled(length) {
 		t.Error("the join does not wait for the token at the far end")
 	}
-	if s.Set(length-1, 0); !s.Enabled(length) {
+	s.Set(length-1, 0)
+	if !s.Enabled(length) {
 		t.Error("the join waits for nothing")
 	}
 }

@@ -47,28 +47,3 @@ func (l *Loop) Multi() bool { return l.Number.Text != "" || l.List.Text != "" }
 func (l *Loop) Expressions() []*Expression {
 	return []*Expression{&l.Number, &l.List, &l.Until, &l.While, &l.Result}
 }
-
-// scopeOf returns the scopes of the places.
-func (c *checker) scopeOf(t *tree) map[string]int32 {
-	place := make(map[string]int32, len(c.net.Places))
-	for i := range c.net.Places {
-		place[c.net.Places[i].ID] = t.place[i]
-	}
-	return place
-}
-
-// acts returns the scopes in which transitions act.
-func (c *checker) acts(t *tree) map[string]int32 {
-	place, acts := c.scopeOf(t), make(map[string]int32, len(c.net.Transitions))
-	for i := range c.net.Transitions {
-		acts[c.net.Transitions[i].ID] = 0
-	}
-	for i := range c.net.Arcs {
-		a := &c.net.Arcs[i]
-		scope, input := place[a.Source]
-		if input && a.Kind != Inhibitor && a.Kind != Reset && t.encloses(acts[a.Target], scope) {
-			acts[a.Target] = scope
-		}
-	}
-	return acts
-}

@@ -58,7 +58,7 @@ func NewModel(kind string, texts ...[]byte) *Model {
 		return m
 	}
 	var packed bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed) // an error is of an unknown level
+	z, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed) // it fails only for an unknown level
 	_, err := z.Write(text)
 	if err = errors.Join(err, z.Close()); err != nil {
 		m.Missing = err.Error()

@@ -2,7 +2,10 @@
 
 package petri
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Net is a place/transition net as in its source, before checks and compilation. Places
 // and Transitions are in the order of the file, which is also the order of the net's
@@ -92,6 +95,7 @@ type Place struct {
 	Data    PlaceData
 	Open    bool   // tokens also leave it in ways that the net does not show, so it is never final
 	Role    Role   // what the place is for
+	Called  Called // of the Model: what the element is called
 	Element string // of the Model: where the tokens are shown; "" for that of the id, or for none: see ElementOf
 	At      *Point // nil if the source has none
 	Pos     Pos
@@ -113,6 +117,7 @@ type Transition struct {
 	Doc      string
 	Priority int // higher fires first; default 0
 	Role     Role
+	Called   Called // of the Model: what the element is called
 	At       *Point
 	Pos      Pos
 
@@ -265,9 +270,15 @@ type Arc struct {
 	Pos    Pos
 
 	Guard string // of a Branch arc: an expression as in Transition.Guard; "" always holds
-	// Data is, for an arc that puts tokens, an expression whose value they carry as JSON.
-	// It has the variables of a guard. "" passes on the data of the tokens that were taken.
-	Data string
+}
+
+// Name names an output arc for messages. One without an id leads to the place of a
+// sequence flow, which has the flow's id.
+func (a *Arc) Name() string {
+	if a.ID == "" {
+		return fmt.Sprintf("the arc to %q", a.Target)
+	}
+	return fmt.Sprintf("arc %q", a.ID)
 }
 
 // Aside is which paths of inclusive joins do not lead along an arc.

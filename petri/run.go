@@ -14,17 +14,13 @@ type Assignment struct {
 	Leaves bool       // of Out: it is also written by Scope.Leave
 }
 
-// runs checks how the runs of scopes that are a tree begin and end.
-func (c *checker) runs(t *tree) {
-	var acts, place map[string]int32
+// runs checks how the runs of scopes that are a tree begin and end, given what chains returns.
+func (c *checker) runs(t *tree, place, acts map[string]int32) {
 	ends, used := map[string]int32{}, map[string]bool{}
 	for i := range c.net.Scopes {
 		s := &c.net.Scopes[i]
 		if !s.passesOn() && s.Begin+s.End == "" && len(s.Leave) == 0 {
 			continue
-		}
-		if acts == nil {
-			acts, place = c.acts(t), c.scopeOf(t)
 		}
 		if s.Begin == s.End || used[s.Begin] || used[s.End] {
 			c.fault(s.Pos, "a run of scope %q begins or ends with a transition of another scope; expected transitions of its own", s.ID)
@@ -103,8 +99,8 @@ func (c *checker) loopArcs(t *tree, place, ends map[string]int32) {
 		if scope := ends[a.Source]; scope != 0 && !t.encloses(place[a.Target], scope) && !t.encloses(scope, place[a.Target]) {
 			c.fault(a.Pos, "transition %q ends a run of scope %q and puts a token into scope %q; expected it to put them into scopes around, or into the run", a.Source, c.net.Scopes[scope-1].ID, c.net.Scopes[place[a.Target]-1].ID)
 		}
-		if scope := begins[a.Source]; scope != 0 && (a.Data != "" || a.Kind == Branch) && t.encloses(scope, place[a.Target]) {
-			c.fault(a.Pos, "transition %q begins runs of scope %q with a branch or the data of an arc; expected variables of the scope", a.Source, c.net.Scopes[scope-1].ID)
+		if scope := begins[a.Source]; scope != 0 && a.Kind == Branch && t.encloses(scope, place[a.Target]) {
+			c.fault(a.Pos, "transition %q begins runs of scope %q with a branch; expected variables of the scope", a.Source, c.net.Scopes[scope-1].ID)
 		}
 		scope, from := ends[a.Target], place[a.Source]
 		if scope != 0 && (a.Kind == Normal || a.Kind == Join) && from != scope {

@@ -78,50 +78,6 @@ func (t *Tables) Encloses(outer, inner int32) bool {
 	return t.tree == nil || t.tree.encloses(outer, inner)
 }
 
-// InscribedArc is an arc whose tokens carry the value of an expression, see Arc.Data.
-type InscribedArc struct {
-	Place int32
-	Put   uint32
-	Arc   int32 // index in the net
-	// Branch is the index in Branches of a branch arc; -1 for a normal arc. The tokens of
-	// a normal arc are also in Effect.Put.
-	Branch int32
-}
-
-// Inscribed returns the arcs of a transition whose tokens carry the value of an
-// expression, in the order of the net's arcs.
-func (t *Tables) Inscribed(transition int) []InscribedArc {
-	if t.inscribed == nil {
-		return nil
-	}
-	return t.inscribed.of(transition)
-}
-
-func (t *Tables) compileInscribed() {
-	var by [][]InscribedArc
-	branches := make(map[int32]int32)
-	for i := range t.Net.Arcs {
-		a := &t.Net.Arcs[i]
-		tr, output := t.transitionID[a.Source]
-		branch := int32(-1)
-		if a.Kind == Branch {
-			branch = branches[tr]
-			branches[tr]++
-		}
-		if !output || a.Data == "" {
-			continue
-		}
-		if by == nil {
-			by = make([][]InscribedArc, len(t.Net.Transitions))
-		}
-		by[tr] = append(by[tr], InscribedArc{Place: t.placeID[a.Target], Put: a.Weight, Arc: int32(i), Branch: branch})
-	}
-	if by != nil {
-		all := flatten(by)
-		t.inscribed = &all
-	}
-}
-
 // tree checks the scopes and returns them; ok reports whether there are any, and all are
 // right. The tree has no acts.
 func (c *checker) tree() (t *tree, ok bool) {
@@ -172,22 +128,26 @@ func (t *tree) measure(scope int32) bool {
 }
 
 // chains checks that the inputs of each transition are in scopes of which one encloses the
-// other, and that those of join arcs are in one scope, the innermost.
-func (c *checker) chains(t *tree) {
+// other, and that those of join arcs are in one scope, the innermost. It returns the scopes of the
+// places, and those in which the transitions act.
+func (c *checker) chains(t *tree) (place, acts map[string]int32) {
 	n := c.net
-	index := make(map[string]int32, len(n.Places))
+	place = make(map[string]int32, len(n.Places))
 	for i := range n.Places {
-		index[n.Places[i].ID] = int32(i)
+		place[n.Places[i].ID] = t.place[i]
 	}
-	acts := make(map[string]int32, len(n.Transitions))
+	acts = make(map[string]int32, len(n.Transitions))
+	for i := range n.Transitions {
+		acts[n.Transitions[i].ID] = 0
+	}
 	joined := make(map[string]int32)
 	for i := range n.Arcs {
 		a := &n.Arcs[i]
-		p, ok := index[a.Source]
+		scope, ok := place[a.Source]
 		if !ok || a.Kind == Inhibitor || a.Kind == Reset {
 			continue
 		}
-		scope, so := t.place[p], acts[a.Target]
+		so := acts[a.Target]
 		switch {
 		case t.encloses(so, scope):
 			acts[a.Target] = scope
@@ -207,6 +167,7 @@ func (c *checker) chains(t *tree) {
 			c.fault(tr.Pos, "transition %q joins in a scope that encloses the one of its other inputs; expected the innermost scope", tr.ID)
 		}
 	}
+	return place, acts
 }
 
 // compileScopes makes the tree of scopes of a valid net.
@@ -217,7 +178,8 @@ func (t *Tables) compileScopes() {
 		return
 	}
 	scopes.acts = make([]int32, len(t.Net.Transitions))
-	for id, scope := range c.acts(scopes) {
+	_, acts := c.chains(scopes)
+	for id, scope := range acts {
 		scopes.acts[t.transitionID[id]] = scope
 	}
 	scopes.begins = make([]int32, len(t.Net.Transitions))

@@ -71,8 +71,6 @@ func TestValidateReportsFaultsOfScopes(t *testing.T) {
 		{"a variable has one value", runs(func(s *petri.Scope) { s.Out[0].Value.Text = "1" }), `7:0: the variable "a" of scope "outer" is a copy and has a value, or neither`},
 		{"and has one", runs(func(s *petri.Scope) { s.Out[0].Source = "" }), `7:0: the variable "a" of scope "outer" is a copy and has a value, or neither`},
 		{"the net shares variables", with(runs(func(*petri.Scope) {}), func(n *petri.Net) { n.Shared = false }), `7:0: scope "outer" has variables, but its net shares none`},
-		{"data of an output", scoped(petri.Arc{Source: "t", Target: "net", Data: "x"}, petri.Arc{Source: "t", Target: "net", Kind: petri.Branch, Data: "x"}), ""},
-		{"data of an input", scoped(petri.Arc{Source: "net", Target: "t", Data: "x"}), `9:1: arc "a0" has data for tokens, but takes or tests them`},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			err := c.net.Validate()

@@ -334,26 +334,17 @@ func (s *State) setForJoins(place int, m uint32) {
 // which is one more condition in its countdown.
 func (s *State) joinWaits(transition int32) bool {
 	j := s.tables.Join(int(transition))
-	return j != nil && !j.Ready(s.marked)
-}
-
-// marked yields the places with a token.
-func (s *State) marked(yield func(place int32) bool) {
-	for p, m := range s.marking {
-		if m > 0 && !yield(int32(p)) {
-			return
-		}
-	}
+	return j != nil && !j.Ready(Marked(s.marking))
 }
 
 // Awaits returns the empty places of an inclusive join for which it waits; none for
 // another transition, or if its test holds.
 func (s *State) Awaits(transition int) []int32 {
 	j := s.tables.Join(transition)
-	if j == nil || j.Ready(s.marked) {
+	if j == nil || j.Ready(Marked(s.marking)) {
 		return nil
 	}
-	return j.Awaits(s.marked)
+	return j.Awaits(Marked(s.marking))
 }
 
 // Unmet returns the conditions of a transition that do not hold. Awaits returns what an

@@ -86,7 +86,8 @@ func net(places map[string]uint32, transitions []string, arcs ...petri.Arc) *pet
 		n.Transitions = append(n.Transitions, petri.Transition{ID: id})
 	}
 	for i, a := range arcs {
-		if a.ID = fmt.Sprint("a", i); a.Weight == 0 && a.Kind != petri.Reset {
+		a.ID = fmt.Sprint("a", i)
+		if a.Weight == 0 && a.Kind != petri.Reset {
 			a.Weight = 1
 		}
 		n.Arcs = append(n.Arcs, a)

@@ -32,8 +32,7 @@ type Tables struct {
 	joinWatch lists[int32]     // by place: the inclusive joins that look at it
 	branches  lists[BranchArc] // by transition: the branches of an inclusive split
 
-	tree      *tree                // nil for a net without scopes
-	inscribed *lists[InscribedArc] // by transition; nil if the net has none
+	tree *tree // nil for a net without scopes
 
 	placeID      map[string]int32
 	transitionID map[string]int32
@@ -123,7 +122,6 @@ func compile(n *Net, maxNodes int) (*Tables, error) {
 		}
 	}
 	t.compileScopes()
-	t.compileInscribed()
 	return t, t.compileArcs()
 }
 

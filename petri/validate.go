@@ -53,8 +53,8 @@ func (n *Net) Validate() error {
 		c.arc(&n.Arcs[i])
 	}
 	if t, ok := c.tree(); ok {
-		c.chains(t)
-		c.runs(t)
+		place, acts := c.chains(t)
+		c.runs(t, place, acts)
 	}
 	return c.faults()
 }
@@ -150,8 +150,6 @@ func (c *checker) arc(a *Arc) {
 		c.fault(a.Pos, "join arc %q has weight %d; expected 1", a.ID, a.Weight)
 	case a.Kind != Branch && (a.Guard != "" || a.Default):
 		c.fault(a.Pos, "%s arc %q has a guard or is a default; expected that of branch arcs only", a.Kind, a.ID)
-	case src.place && a.Data != "":
-		c.fault(a.Pos, "arc %q has data for tokens, but takes or tests them; expected that of arcs from a transition only", a.ID)
 	case a.Aside > AsideOwn:
 		c.fault(a.Pos, "arc %q has the kind %d of aside; expected none, all or own", a.ID, a.Aside)
 	case a.Aside != AsideNone && (a.Kind == Inhibitor || a.Kind == Reset):

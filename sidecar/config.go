@@ -3,17 +3,24 @@
 package sidecar
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/pnagent/pnagent/archive"
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/collector/standby"
 	"github.com/pnagent/pnagent/collector/uplink"
 	"github.com/pnagent/pnagent/mib/smi"
+	"github.com/pnagent/pnagent/notify"
+	"github.com/pnagent/pnagent/otlp"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/snmp"
@@ -69,9 +76,12 @@ type Config struct {
 	Alarms       *alarm.Rules // nil for alarm.DefaultRules
 	AlarmState   string       // file of active alarms; "" keeps them in memory
 	AlarmHistory int
+	Sinks        []*notify.Settings // of Alarms, by notify.Read
 	TrapSinks    []string
 	TrapUser     string // "" for SNMPv2c
 	Inform       bool
+
+	OTLP *otlp.Counts // of exports by the program, for the metrics; nil without
 
 	Reread            func() (*alarm.Rules, error) // reads Alarms again, for Reload; nil where nothing can be read again
 	Version, Revision string                       // of the program
@@ -86,10 +96,61 @@ func (c *Config) priority() uint8 {
 	return c.AgentXPriority
 }
 
+// enterprise returns the private enterprise number of the root, or that of net-snmp for a root of no
+// enterprise.
+func (c *Config) enterprise() uint32 {
+	if enterprises := (smi.OID{1, 3, 6, 1, 4, 1}); c.Root.HasPrefix(enterprises) && len(c.Root) > len(enterprises) {
+		return c.Root[len(enterprises)]
+	}
+	return netSNMP
+}
+
+// queueFile returns the file of the notifications that wait for a sink; "" for none.
+func (c *Config) queueFile(sink string) string {
+	if c.AlarmState == "" {
+		return ""
+	}
+	return strings.TrimSuffix(c.AlarmState, filepath.Ext(c.AlarmState)) + "." + sink + ".queue"
+}
+
 // notesFile returns the file of acknowledgements, silences and cleared alarms; "" for none.
 func (c *Config) notesFile() string {
 	if c.AlarmState == "" {
 		return ""
 	}
 	return strings.TrimSuffix(c.AlarmState, filepath.Ext(c.AlarmState)) + ".notes"
+}
+
+// writable returns an error if a directory of state cannot be made, or is not writable.
+func (c *Config) writable() error {
+	for _, one := range []struct{ flag, file string }{
+		{"mib-dir", c.Lock}, {"state-dir", c.StateDir}, {"alarm-state", c.AlarmState},
+	} {
+		if one.file == "" {
+			continue
+		}
+		dir := one.file
+		if one.flag != "state-dir" {
+			dir = filepath.Dir(dir)
+		}
+		if err := tryFile(dir); err != nil {
+			return cli.OfFlag(one.flag, fmt.Errorf("%s is not writable: %w; expected a directory in which pnagent may make files", dir, err))
+		}
+	}
+	return nil
+}
+
+// tryFile makes a file in a directory, or in the one above that exists, and removes it.
+func tryFile(dir string) error {
+	for {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	f, err := os.CreateTemp(dir, ".pnagent-check-*")
+	if err != nil {
+		return errors.Unwrap(err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -174,5 +175,28 @@ func TestAConfigurationThatIsWrong(t *testing.T) {
 		if !cli.IsUsage(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; want %s", rule, err, c.want)
 		}
+		if checked := sidecar.Check(cfg); checked == nil || checked.Error() != err.Error() {
+			t.Errorf("%s: Check returns %v; want %v", rule, checked, err)
+		}
 	}
+}
+
+// Check neither takes what a sidecar of the same configuration holds nor leaves anything.
+func TestAConfigurationIsCheckedBesideItsSidecar(t *testing.T) {
+	server := natstest.Run(t)
+	cfg := config(t, server)
+	dir := t.TempDir()
+	cfg.StateDir, cfg.Lock, cfg.AlarmState = filepath.Join(dir, "counters"), filepath.Join(dir, mib.LockFile), filepath.Join(dir, "alarms.state")
+	if err := sidecar.Check(cfg); err != nil {
+		t.Error(err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+		t.Errorf("Check leaves %v, %v", files, err)
+	}
+	side, stop := runs(t, cfg)
+	cfg.Web = side.WebAddress()
+	if err := sidecar.Check(cfg); err != nil {
+		t.Error(err)
+	}
+	stop()
 }

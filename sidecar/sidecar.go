@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pnagent/pnagent/agentx"
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm/watch"
 	"github.com/pnagent/pnagent/collector/counts"
@@ -28,6 +30,8 @@ import (
 	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/mib/smi"
+	"github.com/pnagent/pnagent/notify"
+	"github.com/pnagent/pnagent/otlp"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/snmp"
 	"github.com/pnagent/pnagent/telemetry/natsmetrics"
@@ -51,6 +55,7 @@ type Sidecar struct {
 	engine    *snmp.Engine     // nil without users of SNMPv3
 	responder *snmp.Responder  // nil without SNMP
 	sender    *snmp.Sender     // nil without trap sinks
+	senders   []*notify.Sender // of the other sinks
 	member    *standby.Member  // nil without notifications
 	others    mib.Others       // of layOut
 	waiting   []mib.Waiting    // of layOut: the nets that SNMP did not show last
@@ -58,21 +63,45 @@ type Sidecar struct {
 	live      *web.Server
 	http      *httpserver.Server
 	exporter  *metrics.Exporter
-	udp       *net.UDPConn // of the responder
+	snmpAt    *net.UDPAddr // of the responder
+	udp       *net.UDPConn // at snmpAt
 	tcp       net.Listener // of the web server
 }
 
 // New makes a sidecar and binds its sockets, so that what is wrong with an address is known
 // before anything runs. It reads the files of state. An error about the configuration is one
-// of cli.IsUsage; after any error nothing is left open. The caller calls Run.
+// of cli.IsUsage or a cli.FlagError; after any error nothing is left open. The caller calls Run.
 func New(ctx context.Context, cfg Config) (s *Sidecar, err error) {
+	if err := cfg.writable(); err != nil {
+		return nil, err
+	}
+	s, err = build(cfg)
+	if err == nil {
+		err = s.listen(ctx)
+	}
+	if err != nil {
+		s.close()
+	}
+	return s, err
+}
+
+// Check makes what New makes of a configuration, but binds no socket, holds no directory and
+// keeps no state. So it may check the configuration of a sidecar that runs. The link need not
+// be connected: see natslink.Nowhere.
+func Check(cfg Config) error {
+	if err := cfg.writable(); err != nil {
+		return err
+	}
+	cfg.StateDir, cfg.AlarmState, cfg.Log = "", "", slog.New(slog.DiscardHandler)
+	s, err := build(cfg)
+	s.close()
+	return err
+}
+
+// build makes all of a sidecar but its sockets.
+func build(cfg Config) (s *Sidecar, err error) {
 	cfg.PNML, cfg.Merge.ForgetAfter = cmp.Or(cfg.PNML, pnml.DefaultLimits()), cmp.Or(cfg.Merge.ForgetAfter, merge.DefaultForgetAfter)
 	s = &Sidecar{cfg: cfg, current: make(chan struct{}), ability: make(chan struct{}, 1)}
-	defer func() {
-		if err != nil {
-			s.close()
-		}
-	}()
 	if err := s.openCollector(); err != nil {
 		return s, err
 	}
@@ -94,7 +123,29 @@ func New(ctx context.Context, cfg Config) (s *Sidecar, err error) {
 	}
 	s.joinOthers(host)
 	s.openAlarms()
-	return s, s.openWeb(ctx)
+	return s, s.openWeb()
+}
+
+// listen binds the sockets.
+func (s *Sidecar) listen(ctx context.Context) (err error) {
+	if s.responder != nil {
+		s.udp, err = net.ListenUDP("udp", s.snmpAt)
+		if err != nil {
+			return cli.OfFlag("snmp", fmt.Errorf("listening for SNMP: %w", err))
+		}
+	}
+	if s.cfg.Listen == nil {
+		s.tcp, err = new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.Web)
+		if err != nil {
+			return cli.OfFlag("web.listen-address", fmt.Errorf("listening for HTTP: %w", err))
+		}
+		return nil
+	}
+	s.tcp, err = s.cfg.Listen()
+	if err != nil {
+		return err
+	}
+	return s.identifies(s.tcp.Addr())
 }
 
 // openCollector creates the collector with the counters of --state-dir, and its uplink
@@ -113,7 +164,7 @@ func (s *Sidecar) openCollector() (err error) {
 		}
 		return err
 	}
-	cfg := collector.Config{Conn: s.cfg.Link.Conn, NATS: s.cfg.Link.State, Subjects: s.cfg.Subjects, Rules: s.cfg.Merge,
+	cfg := collector.Config{Conn: s.cfg.Link.Conn, NATS: s.cfg.Link.State, AgentX: s.master, Subjects: s.cfg.Subjects, Rules: s.cfg.Merge,
 		Nets: s.cfg.Nets, Allow: s.cfg.Allow, PNML: s.cfg.PNML, Share: s.cfg.Share, Log: s.cfg.Log}
 	if s.cfg.UpLink != nil {
 		cfg.Up = s.cfg.UpLink.State
@@ -145,7 +196,7 @@ func (s *Sidecar) close() {
 // series.
 func (s *Sidecar) parts() []prometheus.Collector {
 	return []prometheus.Collector{natsmetrics.Of(s.cfg.Link), agentx.Metrics(s.subagent), snmp.ResponderMetrics(s.responder), snmp.SenderMetrics(s.sender),
-		standby.Metrics(s.member), web.Metrics(s.live), httpserver.Metrics(s.http), collector.ShareMetrics(s.collector), uplink.Metrics(s.uplink), natsmetrics.Upward(s.cfg.UpLink), counts.Metrics(s.counts), mib.Metrics(s.builder)}
+		standby.Metrics(s.member), web.Metrics(s.live), httpserver.Metrics(s.http), collector.ShareMetrics(s.collector), uplink.Metrics(s.uplink), natsmetrics.Upward(s.cfg.UpLink), counts.Metrics(s.counts), mib.Metrics(s.builder), otlp.Collector(s.cfg.OTLP)}
 }
 
 // Families describes the metrics of the sidecar's parts.
@@ -155,6 +206,9 @@ func Families() (all []selfmetrics.Description) {
 	}
 	return all
 }
+
+// Gatherer returns what a scrape of /metrics shows. Its families are held until they are released.
+func (s *Sidecar) Gatherer() prometheus.TransactionalGatherer { return s.exporter.Gatherer() }
 
 // WebAddress returns where the sidecar listens for HTTP.
 func (s *Sidecar) WebAddress() string { return s.tcp.Addr().String() }
@@ -188,6 +242,9 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	g.Go(func() error { defer endFaces(); return s.stand(onDuty) })
 	if s.sender != nil {
 		g.Go(func() error { s.sender.Run(faces); return nil })
+	}
+	for _, sender := range s.senders {
+		g.Go(func() error { sender.Run(onDuty); return nil })
 	}
 	if s.subagent != nil {
 		g.Go(func() error { return s.answer(faces) })

@@ -15,9 +15,12 @@ import (
 	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/collector/alarm/watch"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/mib/smi"
+	"github.com/pnagent/pnagent/notify"
 	"github.com/pnagent/pnagent/snmp"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 // engineName is the file in the directory of the state that keeps the SNMPv3 engine.
@@ -32,14 +35,11 @@ func (s *Sidecar) openEngine() (err error) {
 	if len(s.cfg.Users) == 0 {
 		return nil
 	}
-	name, enterprise := "", uint32(netSNMP)
+	name := ""
 	if s.cfg.StateDir != "" {
 		name = filepath.Join(s.cfg.StateDir, engineName)
 	}
-	if enterprises := (smi.OID{1, 3, 6, 1, 4, 1}); s.cfg.Root.HasPrefix(enterprises) && len(s.cfg.Root) > len(enterprises) {
-		enterprise = s.cfg.Root[len(enterprises)]
-	}
-	s.engine, err = snmp.OpenEngine(name, enterprise, time.Now())
+	s.engine, err = snmp.OpenEngine(name, s.cfg.enterprise(), time.Now())
 	return err
 }
 
@@ -47,26 +47,19 @@ func (s *Sidecar) openSNMP(host string) (err error) {
 	if s.cfg.SNMP == "" {
 		return nil
 	}
-	addr, err := net.ResolveUDPAddr("udp", s.cfg.SNMP)
+	s.snmpAt, err = net.ResolveUDPAddr("udp", s.cfg.SNMP)
 	if err != nil {
-		return cli.Usage(fmt.Errorf("SNMP address: %w", err))
+		return cli.Wrong("snmp", "%q: %w; expected HOST:PORT with a port from 0 to 65535", s.cfg.SNMP, err)
 	}
-	if !s.cfg.CommunitySet && !addr.IP.IsLoopback() {
-		return cli.Usage(fmt.Errorf("--snmp %s is not of the loopback, and the community is public; expected --snmp.users-file, --snmp.community-file, or --snmp.allow-public", s.cfg.SNMP))
+	if !s.cfg.CommunitySet && !s.snmpAt.IP.IsLoopback() {
+		return cli.Wrong("snmp", "--snmp %s is not of the loopback, and the community is public; expected --snmp.users-file, --snmp.community-file, or --snmp.allow-public", s.cfg.SNMP)
 	}
 	cfg := s.cfg.Responder
 	cfg.Users, cfg.Engine = s.cfg.Users, s.engine
 	cfg.Community, cfg.Table, cfg.Log = s.cfg.Community, s.freshTable, s.cfg.Log
 	cfg.System = snmp.System{Descr: "pnagent " + s.cfg.Version + ", state of Petri nets", ObjectID: s.cfg.Root, Name: host}
 	s.responder, err = snmp.New(cfg)
-	if err != nil {
-		return cli.Usage(err)
-	}
-	s.udp, err = net.ListenUDP("udp", addr)
-	if err != nil {
-		return fmt.Errorf("listening for SNMP: %w", err)
-	}
-	return nil
+	return cli.OfFlag("snmp", cli.UsageIf(err, snmp.ErrConfig))
 }
 
 func (s *Sidecar) openAgentX() (err error) {
@@ -82,10 +75,21 @@ func (s *Sidecar) openAgentX() (err error) {
 			}
 		},
 		Caps: []agentx.Caps{{ID: mib.CapabilitiesID(s.cfg.Root), Description: mib.CapabilitiesText}}})
-	if err != nil {
-		return cli.Usage(err)
+	return cli.OfFlag("agentx", cli.UsageIf(err, agentx.ErrConfig))
+}
+
+// master returns the state of the session with the AgentX master; nil without AgentX.
+func (s *Sidecar) master() *merge.Master {
+	if s.subagent == nil {
+		return nil
 	}
-	return nil
+	now := s.subagent.Stats()
+	out := &merge.Master{ConnState: natslink.ConnState{Connected: now.State == agentx.StateUp, Since: now.Changed.UnixMicro(),
+		Server: s.cfg.AgentX, Reason: now.Reason, Disconnects: now.Losses}}
+	if s.member != nil {
+		out.Others = s.member.State().Unable
+	}
+	return out
 }
 
 // informRetries and the sender's default time-out give a sink 12 seconds, before an inform
@@ -99,7 +103,7 @@ func (s *Sidecar) openTraps() (err error) {
 		return err
 	}
 	if user == nil && s.cfg.Community == "" {
-		return cli.Usage(errors.New("--snmp.trap-sink and --snmp.users-file without --snmp.trap-user: the notifications would be SNMPv2c with the community public; expected --snmp.trap-user, or a community for them by --snmp.community-file"))
+		return cli.Wrong("snmp.trap-sink", "--snmp.trap-sink and --snmp.users-file without --snmp.trap-user: the notifications would be SNMPv2c with the community public; expected --snmp.trap-user, or a community for them by --snmp.community-file")
 	}
 	cfg := snmp.SenderConfig{Sinks: s.cfg.TrapSinks, Community: s.cfg.Community, User: user, Engine: s.engine,
 		Inform: s.cfg.Inform, Repeats: informRetries, Keep: watch.KeepUnsent, Log: s.cfg.Log}
@@ -107,10 +111,7 @@ func (s *Sidecar) openTraps() (err error) {
 		cfg.UpTime = func() uint32 { return s.responder.UpTime(time.Now()) }
 	}
 	s.sender, err = snmp.NewSender(cfg)
-	if err != nil {
-		return cli.Usage(err)
-	}
-	return nil
+	return cli.OfFlag("snmp.trap-sink", cli.UsageIf(err, snmp.ErrConfig))
 }
 
 // trapUser returns the user of notifications, or nil for SNMPv2c.
@@ -121,7 +122,7 @@ func (s *Sidecar) trapUser() (*snmp.User, error) {
 	}
 	i := slices.IndexFunc(s.cfg.Users, func(u snmp.User) bool { return u.Name == name })
 	if i < 0 {
-		return nil, cli.Usage(fmt.Errorf("--snmp.trap-user %q is not in the file of users; expected a user of --snmp.users-file", name))
+		return nil, cli.Wrong("snmp.trap-user", "--snmp.trap-user %q is not in the file of users; expected a user of --snmp.users-file", name)
 	}
 	return &s.cfg.Users[i], nil
 }
@@ -135,13 +136,29 @@ func (s *Sidecar) openAlarms() {
 	if s.sender != nil {
 		sinks = append(sinks, watch.Sink{Name: "snmp", Deliver: s.notifySinks})
 	}
-	cfg := watch.Config{Rules: s.cfg.Alarms, Views: s.collector.Subscribe(), Need: s.collector.Need, ForgetAfter: s.cfg.Merge.ForgetAfter,
+	recipients := s.openSinks()
+	for _, sender := range s.senders {
+		sinks = append(sinks, watch.Sink{Name: sender.Counters().Name, Queue: sender})
+	}
+	cfg := watch.Config{Rules: s.cfg.Alarms, Recipients: recipients, Views: s.collector.Subscribe(), Need: s.collector.Need, ForgetAfter: s.cfg.Merge.ForgetAfter,
 		StateFile: s.cfg.AlarmState, NotesFile: s.cfg.notesFile(), History: s.cfg.AlarmHistory, Sinks: sinks, Log: s.cfg.Log}
 	if s.member != nil {
 		cfg.Duty, cfg.Turned, cfg.Share, cfg.ShareNotes = s.duty, s.member.Turned(), s.member.Share, s.member.ShareNotes
 		cfg.Name = fmt.Sprintf("sidecar %q of priority %d", s.agent.Name, s.cfg.AgentXPriority)
 	}
 	s.watcher = watch.New(cfg)
+}
+
+// openSinks makes the senders of the sinks of the rules, and returns their recipients.
+func (s *Sidecar) openSinks() []alarm.Recipient {
+	if len(s.cfg.Sinks) == 0 {
+		return nil
+	}
+	site := &notify.Site{Source: "urn:pnagent:" + s.cfg.Subjects.Prefix(), Enterprise: s.cfg.enterprise(), Page: s.cfg.Alarms.Page, Runbooks: s.cfg.Links.Runbooks}
+	for _, settings := range s.cfg.Sinks {
+		s.senders = append(s.senders, notify.NewSender(settings, site, s.cfg.queueFile(settings.Name), s.cfg.Log))
+	}
+	return s.cfg.Alarms.Recipients()
 }
 
 // variables returns a notification as SNMP has it.

@@ -5,6 +5,7 @@ package sidecar
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/pnagent/pnagent/agentx"
@@ -15,24 +16,28 @@ import (
 // joinOthers makes the sidecar a member of the group that notifies the same sinks, if
 // it has any.
 func (s *Sidecar) joinOthers(host string) {
-	if s.subagent == nil && s.sender == nil {
+	if s.subagent == nil && s.sender == nil && len(s.cfg.Sinks) == 0 {
 		return
 	}
 	rules := cmp.Or(s.cfg.Alarms, alarm.DefaultRules())
-	group := standby.Group(s.cfg.Root.String(), s.subagent != nil, s.cfg.TrapSinks)
+	to := slices.Clone(s.cfg.TrapSinks)
+	for _, sink := range s.cfg.Sinks {
+		to = append(to, sink.Name+" "+sink.Kind+" "+sink.Address)
+	}
+	group := standby.Group(s.cfg.Root.String(), s.subagent != nil, to)
 	s.member = standby.New(standby.Config{Conn: s.cfg.Link.Conn, Subject: s.cfg.Subjects.Sidecars(group), Name: host,
 		Priority: s.cfg.AgentXPriority, Keys: s.cfg.StandbyKeys, Settle: rules.Settle, Up: s.up, Changed: s.ability,
 		Connected: func() bool { return s.cfg.Link.State().Connected }, Log: s.cfg.Log,
 		Sources: &standby.Sources{Silent: s.collector.Silent, Take: s.collector.TakeSilent},
-		Alarms: &standby.Alarms{ // the watcher is created after the member
+		Alarms: &standby.Shared{ // the watcher is created after the member
 			Digest:   func() string { return s.watcher.Digest() },
 			Fold:     func(page []byte) error { return s.watcher.Fold(page) },
 			ShareAll: func(ask bool) { s.watcher.ShareAll(ask) },
 		},
-		Notes: &standby.Notes{
+		Notes: &standby.Shared{
 			Digest:   func() string { return s.watcher.NotesDigest() },
 			Fold:     func(page []byte) error { return s.watcher.FoldNotes(page) },
-			ShareAll: func() { s.watcher.ShareAllNotes() },
+			ShareAll: func(bool) { s.watcher.ShareAllNotes() },
 		}})
 }
 
@@ -53,7 +58,7 @@ func (s *Sidecar) stand(ctx context.Context) error {
 // duty returns the duty of the member, which keeps it until release is called.
 func (s *Sidecar) duty() (d alarm.Duty, release func()) {
 	state, release := s.member.Hold()
-	d = alarm.Duty{On: state.OnDuty, Shared: state.Shared, Skip: state.Skip, Unsync: state.Unsync.UnixNano()}
+	d = alarm.Duty{On: state.OnDuty, Shared: state.Shared, Elsewhere: !state.OnDuty && state.Live > 0, Skip: state.Skip, Unsync: state.Unsync.UnixNano()}
 	if !state.From.IsZero() {
 		d.From = state.From.UnixMicro()
 	}

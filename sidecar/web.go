@@ -3,14 +3,17 @@
 package sidecar
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 
 	"github.com/pnagent/pnagent/act"
 	"github.com/pnagent/pnagent/cli"
+	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/collector/history"
 	"github.com/pnagent/pnagent/internal/httpserver"
 	"github.com/pnagent/pnagent/metrics"
@@ -19,8 +22,11 @@ import (
 	"github.com/pnagent/pnagent/web/api"
 )
 
-// openWeb makes what HTTP serves, and its socket.
-func (s *Sidecar) openWeb(ctx context.Context) (err error) {
+// openWeb makes what HTTP serves.
+func (s *Sidecar) openWeb() (err error) {
+	if err := httpserver.CheckFile(s.cfg.WebConfig); err != nil {
+		return cli.OfFlag("web.config.file", err)
+	}
 	s.http = httpserver.New(httpserver.Config{WebConfig: s.cfg.WebConfig, Hosts: s.cfg.Hosts, Address: s.cfg.Web, Frame: httpserver.Frame{Path: web.EmbedPath, Ancestors: s.cfg.FrameAncestors},
 		Streams: s.cfg.Viewers, StreamsPerAddress: s.cfg.PerAddress, Log: s.cfg.Log})
 	if err := s.openLive(); err != nil {
@@ -43,10 +49,24 @@ func (s *Sidecar) openWeb(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.tcp, err = s.listen(ctx); err == nil && s.cfg.Actions {
-		if err = s.http.Identifies(s.tcp.Addr()); errors.Is(err, httpserver.ErrUnknown) {
-			err = cli.Usage(fmt.Errorf("--web.actions at %s: %w", s.tcp.Addr(), err))
-		}
+	if s.cfg.Listen != nil {
+		return nil
+	}
+	at, err := net.ResolveTCPAddr("tcp", s.cfg.Web)
+	if err != nil {
+		return cli.Wrong("web.listen-address", "%q: %w; expected HOST:PORT with a port from 0 to 65535", s.cfg.Web, err)
+	}
+	return s.identifies(at)
+}
+
+// identifies returns an error if changes are taken at an address whose clients are unknown.
+func (s *Sidecar) identifies(at net.Addr) error {
+	if !s.cfg.Actions {
+		return nil
+	}
+	err := s.http.Identifies(at)
+	if errors.Is(err, httpserver.ErrUnknown) {
+		return cli.Wrong("web.actions", "--web.actions at %s: %w", at, err)
 	}
 	return err
 }
@@ -57,13 +77,13 @@ func (s *Sidecar) openLive() (err error) {
 	if s.cfg.Actions {
 		actions = &web.Actions{Alarms: s.watcher, Who: func(r *http.Request) (string, bool, error) { return s.http.Who(r, api.ByHeader) }}
 		if proves, err := s.http.Authenticates(); err != nil {
-			return cli.Usage(err)
+			return cli.OfFlag("web.config.file", cli.Usage(err))
 		} else if proves {
 			actions.Act = s.actOn
 		}
 	}
 	if err := s.cfg.Links.Check(); err != nil {
-		return cli.Usage(fmt.Errorf("--web.runbooks and --web.grafana-url: %w", err))
+		return cli.OfFlag("web.grafana-url", cli.Usage(fmt.Errorf("--web.runbooks and --web.grafana-url: %w", err)))
 	}
 	trail, err := act.NewTrail(s.cfg.Link.Conn, s.cfg.Subjects)
 	if err != nil {
@@ -88,18 +108,6 @@ func (s *Sidecar) actOn(ctx context.Context, by string, r act.Request) (*act.Out
 	return (&act.Client{Conn: s.cfg.Link.Conn, Subjects: s.cfg.Subjects, By: by}).Do(ctx, r)
 }
 
-// listen gives the socket for HTTP.
-func (s *Sidecar) listen(ctx context.Context) (net.Listener, error) {
-	if s.cfg.Listen != nil {
-		return s.cfg.Listen()
-	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.Web)
-	if err != nil {
-		return nil, fmt.Errorf("listening for HTTP: %w", err)
-	}
-	return l, nil
-}
-
 // ready says why the sidecar cannot do its work.
 func (s *Sidecar) ready() error {
 	if state := s.cfg.Link.State(); !state.Connected {
@@ -108,8 +116,13 @@ func (s *Sidecar) ready() error {
 	return nil
 }
 
-// notes says what SNMP does not show yet.
+// notes says what SNMP does not show. Without a session with the AgentX master the sidecar stays
+// ready: its clients over HTTP get current data, and a restart, or another sidecar for them, would
+// not mend snmpd.
 func (s *Sidecar) notes() (notes []string) {
+	if master := s.master(); master != nil && !master.Connected {
+		notes = append(notes, fmt.Sprintf("There is no session with the AgentX master at %s: %s", master.Server, master.Reason))
+	}
 	for _, net := range s.builder.Waiting() {
 		notes = append(notes, net.String())
 	}
@@ -139,6 +152,9 @@ func (s *Sidecar) reload() error {
 	rules, err := s.cfg.Reread()
 	if err != nil {
 		return err
+	}
+	if before := cmp.Or(s.cfg.Alarms, alarm.DefaultRules()); rules != nil && (rules.Page != before.Page || !slices.Equal(rules.Recipients(), before.Recipients())) {
+		s.cfg.Log.Warn("changes of page and sinks take effect at the next start")
 	}
 	s.watcher.Reload(rules)
 	s.cfg.Log.Info("configuration read again")

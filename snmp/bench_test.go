@@ -290,12 +290,14 @@ func skim(b *testing.B, answer []byte) (count int, last []byte) {
 	}
 	var binding []byte
 	for ; len(list.rest) > 0; count++ {
-		if binding = list.expect(tagSequence); list.err != nil {
+		binding = list.expect(tagSequence)
+		if list.err != nil {
 			b.Fatal(list.err)
 		}
 	}
 	inner := reader{rest: binding}
-	if inner.expect(tagObjectID); inner.err != nil {
+	inner.expect(tagObjectID)
+	if inner.err != nil {
 		b.Fatal(inner.err)
 	}
 	if inner.rest[0] == byte(smi.TypeEndOfMibView) {

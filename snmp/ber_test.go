@@ -98,14 +98,16 @@ func TestValuesHaveTheLengthOfTheirType(t *testing.T) {
 		for n := range 130 {
 			r := reader{rest: appendOctets(nil, byte(c.tag), bytes.Repeat([]byte{1}, n))}
 			good := n >= c.least && (n <= c.most || c.most == 100)
-			if r.value(); (r.err == nil) != good {
+			r.value()
+			if (r.err == nil) != good {
 				t.Errorf("%d octets of type %#x: %v", n, byte(c.tag), r.err)
 			}
 		}
 	}
 	for _, bad := range [][]byte{{}, {0x30, 0}, {0x09, 1, 0}, {byte(smi.TypeInteger), 2, 1}} {
 		r := reader{rest: bad}
-		if r.value(); r.err == nil {
+		r.value()
+		if r.err == nil {
 			t.Errorf("% x is a value", bad)
 		}
 	}

@@ -2,10 +2,7 @@
 
 package snmp
 
-import (
-	"iter"
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // reason is why a packet got no answer.
 type reason uint8
@@ -45,47 +42,24 @@ const (
 
 func (o operation) String() string { return [...]string{"get", "getnext", "getbulk", "set"}[o] }
 
-// Counters counts what a Responder did since it was made. They may be read at any time.
-type Counters struct {
-	requests  [numOperations]atomic.Uint64
-	dropped   [numReasons]atomic.Uint64
-	variables atomic.Uint64
-	tooBig    atomic.Uint64
-	shortened atomic.Uint64
-	problems  [numProblems]atomic.Uint64
+// counters counts what a Responder did since it was made. They may be read at any time.
+type counters struct {
+	requests  [numOperations]atomic.Uint64 // well-formed ones
+	dropped   [numReasons]atomic.Uint64    // packets that got no answer
+	variables atomic.Uint64                // in all answers
+	tooBig    atomic.Uint64                // requests answered with tooBig
+	shortened atomic.Uint64                // responses to GetBulk that were cut because the address had not yet proven that it receives them
+	problems  [numProblems]atomic.Uint64   // requests of SNMPv3
 }
 
-// Requests yields every operation (get, getnext, getbulk, set) with the number
-// of its well-formed requests.
-func (c *Counters) Requests() iter.Seq2[string, uint64] { return counted(opGet, c.requests[:]) }
-
-// Dropped yields every reason with the number of packets that got no answer for it.
-func (c *Counters) Dropped() iter.Seq2[string, uint64] { return counted(noReason+1, c.dropped[:]) }
-
-// Problems yields the name of every counter of RFC 3414 section 5 (usmStats), and
-// of unknown contexts and PDU handlers, with the number of SNMPv3 requests.
-func (c *Counters) Problems() iter.Seq2[string, uint64] { return counted(noProblem+1, c.problems[:]) }
-
-// counted yields names from the first one on, each with its counter.
+// counted returns counters by name, from the first one on.
 func counted[T interface {
 	~uint8
 	String() string
-}](first T, counters []atomic.Uint64) iter.Seq2[string, uint64] {
-	return func(yield func(string, uint64) bool) {
-		for name := first; int(name) < len(counters); name++ {
-			if !yield(name.String(), counters[name].Load()) {
-				return
-			}
-		}
+}](first T, counters []atomic.Uint64) map[string]uint64 {
+	all := make(map[string]uint64, len(counters))
+	for name := first; int(name) < len(counters); name++ {
+		all[name.String()] = counters[name].Load()
 	}
+	return all
 }
-
-// Variables returns the number of variables in all answers.
-func (c *Counters) Variables() uint64 { return c.variables.Load() }
-
-// Shortened returns the number of responses to GetBulk that were cut because the
-// address had not yet proven that it receives them.
-func (c *Counters) Shortened() uint64 { return c.shortened.Load() }
-
-// TooBig returns the number of requests answered with tooBig.
-func (c *Counters) TooBig() uint64 { return c.tooBig.Load() }

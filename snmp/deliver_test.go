@@ -130,7 +130,11 @@ func TestEachDeliveryIsReportedOnce(t *testing.T) {
 func TestSnmptrapdThatHungHasEveryInform(t *testing.T) {
 	sink := snmptest.StartTrapd(t)
 	s := newSender(t, func(c *SenderConfig) {
-		c.Sinks, c.Community, c.Timeout, c.Repeats, c.Keep = []string{sink.Addr}, "noc", 100*time.Millisecond, 2, time.Minute
+		c.Sinks = []string{sink.Addr}
+		c.Community = "noc"
+		c.Timeout = 100 * time.Millisecond
+		c.Repeats = 2
+		c.Keep = time.Minute
 	})
 	sink.Pause(t)
 	run(t, s)

@@ -10,7 +10,7 @@
 //
 //	sender, err := snmp.NewSender(snmp.SenderConfig{Sinks: []string{"noc.example:162"}, Community: "public", Inform: true})
 //	go sender.Run(ctx)               // until ctx ends
-//	err = sender.Notify(ctx, []smi.Variable{ /* snmpTrapOID.0 and the objects */ })
+//	sender.Deliver(snmp.Delivery{Variables: variables, Done: done}) // snmpTrapOID.0 and the objects
 //
 // The responder answers Get, GetNext and GetBulk (RFC 3416 section 4.2) over the
 // table, with the system group (RFC 3418) merged in. Set answers notWritable.

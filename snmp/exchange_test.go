@@ -142,8 +142,8 @@ func TestTooBigHasNoVariables(t *testing.T) {
 			t.Errorf("%d: error %v at %d with %d variables", i, packet.Error, packet.ErrorIndex, len(packet.Variables))
 		}
 	}
-	if r.Counters().TooBig() != 4 || r.Counters().Variables() != 0 {
-		t.Errorf("counted %d as too big and %d variables", r.Counters().TooBig(), r.Counters().Variables())
+	if r.counters.tooBig.Load() != 4 || r.counters.variables.Load() != 0 {
+		t.Errorf("counted %d as too big and %d variables", r.counters.tooBig.Load(), r.counters.variables.Load())
 	}
 	out, _, _ := x.answer(ask(t, gosnmp.GetBulkRequest, bulk(0, 5), "1"), requester, start)
 	if packet := decoded(t, out); len(packet.Variables) != 2 || packet.Error != gosnmp.NoError {

@@ -187,13 +187,8 @@ func variable(tb testing.TB, pdu gosnmp.SnmpPDU) smi.Variable {
 
 // count is a counter by its label.
 func count(r *Responder, label string) uint64 {
-	for reason, n := range r.Counters().Dropped() {
-		if reason == label {
-			return n
-		}
-	}
-	for op, n := range r.Counters().Requests() {
-		if op == label {
+	for _, all := range []map[string]uint64{counted(noReason+1, r.counters.dropped[:]), counted(opGet, r.counters.requests[:])} {
+		if n, ok := all[label]; ok {
 			return n
 		}
 	}

@@ -2,25 +2,21 @@
 
 package snmp
 
-import (
-	"maps"
+import "github.com/pnagent/pnagent/internal/selfmetrics"
 
-	"github.com/pnagent/pnagent/internal/selfmetrics"
-)
-
-var responderFamilies = []selfmetrics.Family[*Counters]{
-	selfmetrics.ByLabel("pnagent_snmp_requests_total", "operation", "SNMP requests that the built-in responder understood, by operation.", func(c *Counters) map[string]uint64 { return maps.Collect(c.Requests()) }),
-	selfmetrics.Number("pnagent_snmp_variables_total", "Variables that the built-in responder sent.", (*Counters).Variables),
-	selfmetrics.Number("pnagent_snmp_too_big_total", "SNMP requests answered with tooBig.", (*Counters).TooBig),
-	selfmetrics.Number("pnagent_snmp_shortened_total", "Responses to GETBULK that were cut because the address had not yet proven that it receives them.", (*Counters).Shortened),
-	selfmetrics.ByLabel("pnagent_snmp_reports_total", "reason", "SNMPv3 requests that were answered with a Report, or only counted, by the counter of RFC 3414 or RFC 3412.", func(c *Counters) map[string]uint64 { return maps.Collect(c.Problems()) }),
-	selfmetrics.ByLabel("pnagent_snmp_dropped_total", "reason", "SNMP packets without an answer, by reason.", func(c *Counters) map[string]uint64 { return maps.Collect(c.Dropped()) }),
+var responderFamilies = []selfmetrics.Family[*counters]{
+	selfmetrics.ByLabel("pnagent_snmp_requests_total", "operation", "SNMP requests that the built-in responder understood, by operation.", func(c *counters) map[string]uint64 { return counted(opGet, c.requests[:]) }),
+	selfmetrics.Number("pnagent_snmp_variables_total", "Variables that the built-in responder sent.", func(c *counters) uint64 { return c.variables.Load() }),
+	selfmetrics.Number("pnagent_snmp_too_big_total", "SNMP requests answered with tooBig.", func(c *counters) uint64 { return c.tooBig.Load() }),
+	selfmetrics.Number("pnagent_snmp_shortened_total", "Responses to GETBULK that were cut because the address had not yet proven that it receives them.", func(c *counters) uint64 { return c.shortened.Load() }),
+	selfmetrics.ByLabel("pnagent_snmp_reports_total", "reason", "SNMPv3 requests that were answered with a Report, or only counted, by the counter of RFC 3414 or RFC 3412.", func(c *counters) map[string]uint64 { return counted(noProblem+1, c.problems[:]) }),
+	selfmetrics.ByLabel("pnagent_snmp_dropped_total", "reason", "SNMP packets without an answer, by reason.", func(c *counters) map[string]uint64 { return counted(noReason+1, c.dropped[:]) }),
 }
 
 // ResponderMetrics returns the metrics of a responder; nil has descriptions and
 // no series.
 func ResponderMetrics(r *Responder) *selfmetrics.Collector {
-	return selfmetrics.Of(responderFamilies, r, (*Responder).Counters)
+	return selfmetrics.Of(responderFamilies, r, func(r *Responder) *counters { return &r.counters })
 }
 
 var senderFamilies = []selfmetrics.Family[[]SinkStats]{

@@ -9,7 +9,7 @@ import (
 )
 
 func TestEachMetricShowsItsCounter(t *testing.T) {
-	var c Counters
+	var c counters
 	for op := range numOperations {
 		c.requests[op].Store(uint64(op) + 1)
 	}
@@ -36,17 +36,17 @@ func TestEachMetricShowsItsCounter(t *testing.T) {
 		"pnagent_snmp_reports_total reason=unknownPDUHandlers 37", "pnagent_snmp_reports_total reason=unknownContexts 38",
 		"pnagent_snmp_variables_total 20", "pnagent_snmp_too_big_total 21")
 
-	var s sinkCounters
-	s.queued.Store(1)
-	s.sent.Store(2)
-	s.retried.Store(3)
-	s.acknowledged.Store(4)
-	s.unreachable.Store(5)
-	s.ignored.Store(6)
-	for l := range numLosses {
-		s.lost[l].Store(10 + uint64(l))
+	s := newSinkCounters("noc:162").read()
+	s.Queued = 1
+	s.Sent = 2
+	s.Retried = 3
+	s.Acknowledged = 4
+	s.Unreachable = 5
+	s.Ignored = 6
+	for l := noLoss + 1; l < numLosses; l++ {
+		s.Lost[l.String()] += 10 + uint64(l)
 	}
-	selfmetricstest.Show(t, senderFamilies, []SinkStats{s.read("noc:162")},
+	selfmetricstest.Show(t, senderFamilies, []SinkStats{s},
 		"pnagent_snmp_notifications_queued sink=noc:162 1", "pnagent_snmp_notifications_sent_total sink=noc:162 2",
 		"pnagent_snmp_informs_retried_total sink=noc:162 3", "pnagent_snmp_informs_acknowledged_total sink=noc:162 4",
 		"pnagent_snmp_trap_sink_unreachable_total sink=noc:162 5", "pnagent_snmp_inform_answers_ignored_total sink=noc:162 6",

@@ -60,7 +60,7 @@ func TestSnmptrapdReceives(t *testing.T) {
 		})
 		run(t, s)
 		for range 2 {
-			if err := s.Notify(t.Context(), everything(t)); err != nil {
+			if err := notify(s, everything(t)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -106,7 +106,7 @@ func TestSnmptrapdReceivesAsAUser(t *testing.T) {
 				want, pdu = SinkStats{Sent: 4, Acknowledged: 2}, "INFORM" // the first asks for the id and the time
 			}
 			for range 2 {
-				if err := s.Notify(t.Context(), everything(t)); err != nil {
+				if err := notify(s, everything(t)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -153,7 +153,7 @@ func TestGosnmpReceives(t *testing.T) {
 	for tag, inform := range map[gosnmp.PDUType]bool{gosnmp.SNMPv2Trap: false, gosnmp.InformRequest: true} {
 		s := newSender(t, func(c *SenderConfig) { c.Sinks, c.Inform, c.Timeout = []string{address}, inform, 20*time.Second })
 		run(t, s)
-		if err := s.Notify(t.Context(), everything(t)); err != nil {
+		if err := notify(s, everything(t)); err != nil {
 			t.Fatal(err)
 		}
 		want := SinkStats{Sent: 1}

@@ -83,7 +83,7 @@ func TestAWalkProvesThatItsAddressReceives(t *testing.T) {
 	if !ok || steps > 60 {
 		t.Fatalf("after %d requests of a walk, full is %v", steps, ok)
 	}
-	t.Logf("proven after %d requests, %d of them cut", steps, r.Counters().Shortened())
+	t.Logf("proven after %d requests, %d of them cut", steps, r.counters.shortened.Load())
 	if _, ok := full(netip.AddrPortFrom(requester.Addr(), 7), ask(t, gosnmp.GetBulkRequest, bulk(0, 50), "3")); !ok {
 		t.Error("another walk of the address was cut")
 	}

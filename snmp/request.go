@@ -52,7 +52,8 @@ func (q *request) decode(packet []byte, community *[sha256.Size]byte) (reason, e
 	if r.err == nil && version != version2c {
 		return otherVersion, nil
 	}
-	if q.community = r.expect(tagOctetString); r.err != nil {
+	q.community = r.expect(tagOctetString)
+	if r.err != nil {
 		return malformed, r.err
 	}
 	// The hash makes the time of comparing independent of the length, too.
@@ -63,7 +64,8 @@ func (q *request) decode(packet []byte, community *[sha256.Size]byte) (reason, e
 	if err := r.end(); err != nil {
 		return malformed, err
 	}
-	if q.op = tag; !isRequest(tag) {
+	q.op = tag
+	if !isRequest(tag) {
 		if tag < tagGet || tag > tagReport {
 			return malformed, errTag
 		}

@@ -82,7 +82,8 @@ func (x *exchange) answer3(packet []byte, from netip.AddrPort, now time.Time) ([
 		x.counters.problems[found].Add(1)
 		return x.report(k, found, len(packet), from, now)
 	}
-	if x.request.op = s.tag; !isRequest(s.tag) {
+	x.request.op = s.tag
+	if !isRequest(s.tag) {
 		return nil, notRequest, nil
 	}
 	x.request.community = nil

@@ -73,14 +73,14 @@ type Config struct {
 	Log       *slog.Logger     // nil logs nothing
 }
 
-// Responder answers requests. Its counters may be read at any time.
+// Responder answers requests.
 type Responder struct {
 	cfg       Config
 	community [sha256.Size]byte
 	system    *systemGroup
 	bulk      int       // the largest response to GetBulk, in octets
 	start     time.Time // of sysUpTime
-	counters  Counters
+	counters  counters
 }
 
 // New returns a Responder, whose sysUpTime begins now. The error wraps ErrConfig.
@@ -143,9 +143,6 @@ func checkCommunity(community string) error {
 
 // UpTime returns sysUpTime.0 at now, in hundredths of a second.
 func (r *Responder) UpTime(now time.Time) uint32 { return hundredths(now.Sub(r.start)) }
-
-// Counters returns the live counters.
-func (r *Responder) Counters() *Counters { return &r.counters }
 
 // Serve answers the packets at conn until ctx ends, and closes conn. It returns
 // nil when ctx ended, or the error that ended reading.

@@ -34,9 +34,9 @@ const (
 	maxRetries = 20
 )
 
-// What Notify refuses, or could not give to a sink.
+// What Deliver refuses, or could not give to a sink.
 var (
-	// Errors of Notify.
+	// Errors of a Delivery.
 	ErrNotification = errors.New("not a notification")
 	ErrTooLarge     = errors.New("a notification larger than MaxNotification")
 	ErrQueueFull    = errors.New("too many notifications wait for a sink")
@@ -145,12 +145,15 @@ func (s *Sender) Run(ctx context.Context) {
 
 // Delivery is a notification with what becomes of it.
 type Delivery struct {
-	Variables []smi.Variable // as of Notify
-	Alarm     uint32         // that it is about; 0 for none
-	Clears    bool           // the alarm is over
+	// Variables begin with snmpTrapOID.0, before which Deliver puts sysUpTime.0, or with
+	// sysUpTime.0 and then snmpTrapOID.0 (RFC 3416 section 4.2.6).
+	Variables []smi.Variable
+	Alarm     uint32 // that it is about; 0 for none
+	Clears    bool   // the alarm is over
 	// Done is called once, from any goroutine: with nil if every sink got the
-	// notification (a trap was sent, an inform acknowledged), or with the error of the
-	// first one that did not, which has a Reason.
+	// notification (a trap was sent, an inform acknowledged), with ErrNotification or
+	// ErrTooLarge for one that cannot be sent, or with the error of the first sink that did
+	// not get it, which has a Reason.
 	Done func(error)
 }
 
@@ -166,7 +169,7 @@ func (s *Sender) Deliver(d Delivery) {
 	}
 	n.alarm, n.clears, n.outcome = d.Alarm, d.Clears, &settlement{left: len(s.sinks), done: d.Done}
 	for _, k := range s.sinks {
-		_ = k.offer(n) // the outcome has the error
+		k.offer(n)
 	}
 }
 
@@ -180,9 +183,6 @@ type settlement struct {
 
 // at notes what became of the notification at one sink.
 func (o *settlement) at(err error) {
-	if o == nil {
-		return
-	}
 	o.mu.Lock()
 	o.err = cmp.Or(o.err, err)
 	o.left--
@@ -193,36 +193,11 @@ func (o *settlement) at(err error) {
 	}
 }
 
-// Notify queues a notification for every sink and returns at once. The first
-// variable must be snmpTrapOID.0, before which Notify puts sysUpTime.0, or
-// sysUpTime.0 and then snmpTrapOID.0 (RFC 3416 section 4.2.6). It returns
-// ErrNotification or ErrTooLarge for one that cannot be sent. ErrQueueFull and
-// ErrStopped name the sinks that do not get it; the others do. If ctx has
-// ended, Notify returns its error.
-func (s *Sender) Notify(ctx context.Context, variables []smi.Variable) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n, err := s.encode(variables)
-	if err != nil {
-		return err
-	}
-	var failed []error
-	for _, k := range s.sinks {
-		if err := k.offer(n); err != nil {
-			failed = append(failed, fmt.Errorf("notify %s: %w", k.address, err))
-		}
-	}
-	return errors.Join(failed...)
-}
-
 // Stats returns the counts of each sink, in the order of the configuration.
 func (s *Sender) Stats() []SinkStats {
 	stats := make([]SinkStats, 0, len(s.sinks))
 	for _, k := range s.sinks {
-		stats = append(stats, k.stats())
+		stats = append(stats, k.counters.read())
 	}
 	return stats
 }
@@ -235,7 +210,7 @@ type notification struct {
 	alarm   uint32
 	clears  bool
 	queued  time.Time
-	outcome *settlement // nil if the sender of the notification does not ask
+	outcome *settlement
 }
 
 // encode encodes a notification. The request id is random, so that only a host

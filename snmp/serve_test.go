@@ -180,8 +180,8 @@ func TestBadPacketsOnlyCost(t *testing.T) {
 			t.Errorf("%s: counted %d, want %d", label, got, want)
 		}
 	}
-	if r.Counters().Variables() != 1 {
-		t.Errorf("counted %d variables", r.Counters().Variables())
+	if r.counters.variables.Load() != 1 {
+		t.Errorf("counted %d variables", r.counters.variables.Load())
 	}
 	if lines := strings.Count(logged.String(), "\n"); lines != 4 {
 		t.Errorf("logged %d lines, want one for each of 4 reasons:\n%s", lines, logged.String())

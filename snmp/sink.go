@@ -36,7 +36,7 @@ type sink struct {
 	keep      time.Duration
 	log       *slog.Logger
 	dial      dialFunc
-	counters  sinkCounters
+	counters  *sinkCounters
 	queue     *outbox.Queue[notification]
 
 	mu      sync.Mutex // orders offer before stop
@@ -53,35 +53,28 @@ type sink struct {
 func newSink(address string, cfg *SenderConfig, dial dialFunc) *sink {
 	return &sink{address: address, community: []byte(cfg.Community), secure: newSecureSink(cfg.User, cfg.Engine), inform: cfg.Inform, timeout: cfg.Timeout,
 		retries: cfg.Repeats, keep: cfg.Keep, log: cfg.Log.With("sink", address), dial: dial,
-		queue: outbox.New[notification](MaxQueue), packet: make([]byte, maxAck)}
+		counters: newSinkCounters(address), queue: outbox.New[notification](MaxQueue), packet: make([]byte, maxAck)}
 }
 
-func (k *sink) stats() SinkStats { return k.counters.read(k.address) }
-
 // offer queues a notification, or counts it as lost.
-func (k *sink) offer(n notification) error {
+func (k *sink) offer(n notification) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.stopped {
 		k.lost(n, lostStopped, ErrStopped)
-		return ErrStopped
+		return
 	}
 	n.queued = time.Now()
-	k.counters.queued.Add(1)
-	var err error
+	k.counters.count(func(s *SinkStats) { s.Queued++ })
 	for _, d := range k.queue.Put(n, n.alarm, n.clears) {
-		if d.id == n.id {
-			err = ErrQueueFull
-		}
-		k.counters.queued.Add(-1)
+		k.counters.count(func(s *SinkStats) { s.Queued-- })
 		k.lost(d, lostQueueFull, ErrQueueFull)
 	}
-	return err
 }
 
 // lost counts a notification that the sink does not get.
 func (k *sink) lost(n notification, why loss, err error) {
-	k.counters.lost[why].Add(1)
+	k.counters.count(func(s *SinkStats) { s.Lost[why.String()]++ })
 	n.outcome.at(&lossError{k.address, why, err})
 }
 
@@ -109,7 +102,7 @@ func (k *sink) stop() {
 	defer k.mu.Unlock()
 	k.stopped = true
 	for n, ok := k.queue.Take(); ok; n, ok = k.queue.Take() {
-		k.counters.queued.Add(-1)
+		k.counters.count(func(s *SinkStats) { s.Queued-- })
 		k.lost(n, lostStopped, ErrStopped)
 	}
 }
@@ -123,12 +116,12 @@ func (k *sink) finish(ctx context.Context, n notification, why loss, err error) 
 	case why != noLoss:
 		k.lost(n, why, err)
 	case k.inform:
-		k.counters.acknowledged.Add(1)
+		k.counters.count(func(s *SinkStats) { s.Acknowledged++ })
 		fallthrough
 	default:
 		n.outcome.at(nil)
 	}
-	k.counters.queued.Add(-1)
+	k.counters.count(func(s *SinkStats) { s.Queued-- })
 	if why != lostStopped {
 		k.works(why, err)
 	}
@@ -169,7 +162,7 @@ func (k *sink) deliver(ctx context.Context, n notification) (loss, error) {
 		}
 		answer, sent, err := k.ask(ctx, n, deadline)
 		if sent && try > 0 {
-			k.counters.retried.Add(1)
+			k.counters.count(func(s *SinkStats) { s.Retried++ })
 		}
 		if err == nil {
 			return judge(answer)
@@ -242,7 +235,7 @@ func (k *sink) send(ctx context.Context, message []byte) error {
 		err = k.write(ctx, message)
 	}
 	if err == nil {
-		k.counters.sent.Add(1)
+		k.counters.count(func(s *SinkStats) { s.Sent++ })
 	}
 	return err
 }
@@ -280,7 +273,7 @@ func (k *sink) await(id int32, deadline time.Time) (ack, error) {
 		if err == nil && (got.report != noProblem || got.id == id) {
 			return got, nil
 		}
-		k.counters.ignored.Add(1)
+		k.counters.count(func(s *SinkStats) { s.Ignored++ })
 	}
 }
 
@@ -293,8 +286,11 @@ func (k *sink) decode(packet []byte) (ack, error) {
 
 // lose closes a socket that failed with err, and returns err.
 func (k *sink) lose(err error) error {
-	if errors.Is(err, syscall.ECONNREFUSED) && k.counters.unreachable.Add(1) == 1 {
-		k.log.Warn("no process listens at the SNMP sink; more is only counted", "err", err)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		k.counters.count(func(s *SinkStats) { s.Unreachable++ })
+		if k.counters.read().Unreachable == 1 {
+			k.log.Warn("no process listens at the SNMP sink; more is only counted", "err", err)
+		}
 	}
 	k.disconnect()
 	return err

@@ -74,7 +74,11 @@ func (s *secureSink) expected(now time.Time) int32 {
 
 // forget makes the next inform ask for the sink's engine, which may be another one.
 func (s *secureSink) forget() {
-	s.engineID, s.informs, s.boots, s.time, s.synced = nil, nil, 0, 0, time.Time{}
+	s.engineID = nil
+	s.informs = nil
+	s.boots = 0
+	s.time = 0
+	s.synced = time.Time{}
 }
 
 // learn takes the id of the sink's engine from a Report.

@@ -208,7 +208,7 @@ func TestASinkThatDoesNotKnowTheUserRefusesInforms(t *testing.T) {
 				cfg.User, cfg.Engine = user.user(t), newPeer(t, user.user(t)).engine
 			})
 			run(t, s)
-			if err := s.Notify(t.Context(), stuck("it is stuck")); err != nil {
+			if err := notify(s, stuck("it is stuck")); err != nil {
 				t.Fatal(err)
 			}
 			got := settle(s)

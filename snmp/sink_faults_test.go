@@ -66,7 +66,7 @@ func TestASocketThatFailsIsReplaced(t *testing.T) {
 				}
 				stop := run(t, s)
 				for range 3 {
-					if err := s.Notify(t.Context(), stuck("x")); err != nil {
+					if err := notify(s, stuck("x")); err != nil {
 						t.Fatal(err)
 					}
 					synctest.Wait()
@@ -100,7 +100,7 @@ func TestAnInformOutlivesAFaultOfTheNetwork(t *testing.T) {
 			return network.dial(ctx, kind, address)
 		}
 		run(t, s)
-		if err := s.Notify(t.Context(), stuck("x")); err != nil {
+		if err := notify(s, stuck("x")); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(s.sinks[0].timeout - 1)
@@ -127,7 +127,7 @@ func TestAnUnheldPortIsReported(t *testing.T) {
 	})
 	stop := run(t, s)
 	for n := uint64(1); s.Stats()[0].Unreachable < 3; n++ {
-		if err := s.Notify(t.Context(), stuck("x")); err != nil {
+		if err := notify(s, stuck("x")); err != nil {
 			t.Fatal(err)
 		}
 		for s.Stats()[0].Queued > 0 {

@@ -4,7 +4,8 @@ package snmp
 
 import (
 	"fmt"
-	"sync/atomic"
+	"maps"
+	"sync"
 )
 
 // loss is why a sink did not get a notification, if known.
@@ -40,7 +41,7 @@ func (e *lossError) Reason() string { return e.why.String() }
 
 // SinkStats counts what a Sender did for one sink.
 //
-// A trap that was given to Notify is counted in one of Queued, Sent or Lost; an
+// A trap that was given to Deliver is counted in one of Queued, Sent or Lost; an
 // inform in one of Queued, Acknowledged or Lost.
 type SinkStats struct {
 	Sink         string // as it was configured
@@ -59,26 +60,30 @@ type SinkStats struct {
 	Lost map[string]uint64
 }
 
-// sinkCounters is the live form of SinkStats.
+// sinkCounters are the SinkStats of a sink that may be running.
 type sinkCounters struct {
-	queued                                            atomic.Int64
-	sent, retried, acknowledged, unreachable, ignored atomic.Uint64
-	lost                                              [numLosses]atomic.Uint64
+	mu  sync.Mutex
+	now SinkStats
 }
 
-func (c *sinkCounters) read(sink string) SinkStats {
-	s := SinkStats{
-		Sink:         sink,
-		Queued:       int(c.queued.Load()),
-		Sent:         c.sent.Load(),
-		Retried:      c.retried.Load(),
-		Acknowledged: c.acknowledged.Load(),
-		Unreachable:  c.unreachable.Load(),
-		Ignored:      c.ignored.Load(),
-		Lost:         make(map[string]uint64, numLosses-1),
-	}
+func newSinkCounters(sink string) *sinkCounters {
+	c := &sinkCounters{now: SinkStats{Sink: sink, Lost: make(map[string]uint64)}}
 	for l := noLoss + 1; l < numLosses; l++ {
-		s.Lost[l.String()] = c.lost[l].Load()
+		c.now.Lost[l.String()] = 0
 	}
-	return s
+	return c
+}
+
+func (c *sinkCounters) count(change func(s *SinkStats)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change(&c.now)
+}
+
+func (c *sinkCounters) read() (now SinkStats) {
+	c.count(func(s *SinkStats) {
+		now = *s
+		now.Lost = maps.Clone(s.Lost)
+	})
+	return now
 }

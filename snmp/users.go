@@ -112,7 +112,8 @@ func parseUser(line string) (u User, column int, err error) {
 	}
 	var known []string
 	for _, p := range authProtocols() {
-		if known = append(known, p.name); strings.EqualFold(p.name, fields[1]) {
+		known = append(known, p.name)
+		if strings.EqualFold(p.name, fields[1]) {
 			u.auth = p
 		}
 	}
@@ -130,7 +131,8 @@ func parseUser(line string) (u User, column int, err error) {
 	}
 	known = known[:0]
 	for _, p := range privProtocols() {
-		if known = append(known, p.name); strings.EqualFold(p.name, fields[3]) {
+		known = append(known, p.name)
+		if strings.EqualFold(p.name, fields[3]) {
 			u.priv = p
 		}
 	}

@@ -46,7 +46,8 @@ func (e *envelope) decode(packet []byte) (reason, error) {
 	if len(flags) != 1 || flags[0]&(flagAuth|flagPriv) == flagPriv || e.id < 0 || e.maxSize < MinMessage {
 		return malformed, errValue
 	}
-	if e.flags = flags[0]; model != securityUSM {
+	e.flags = flags[0]
+	if model != securityUSM {
 		return otherSecurity, nil
 	}
 	parameters := reader{rest: r.expect(tagOctetString), err: r.err}

@@ -39,6 +39,11 @@ func (r *Rows) Apply(changes []byte, most int) error {
 	return a.err
 }
 
+// grown returns a list with zeros added, so that it has at least n elements.
+func grown[T any](list []T, n int) []T {
+	return append(list, make([]T, max(0, n-len(list)))...)
+}
+
 // applying are the changes that are left to make.
 type applying struct {
 	b   []byte
@@ -90,10 +95,10 @@ func (a *applying) place(p *Place) {
 		return
 	}
 	if mask&maskPlace != 0 {
-		*p = Place{Stuck: p.Stuck}
+		*p = Place{Stuck: p.Stuck, Groups: p.Groups}
 	}
 	w := a.words(mask&(maskAges-1), placeAll(p))
-	setPlaceWords(p, w)
+	copy(PlaceTable.numbers(p), w[:])
 	p.Injected = TimeSum{Sec: w[placeNumbers], Micro: w[placeNumbers+1]}
 	if mask&maskAges != 0 {
 		a.ladder(&p.Ages)
@@ -105,14 +110,15 @@ func (a *applying) place(p *Place) {
 
 func (a *applying) transition(t *Transition) {
 	mask := a.next()
-	if mask >= 2*maskWhole {
+	if mask >= maskOf(transitionNumbers) {
 		a.fail(errChangesMask)
 		return
 	}
 	if mask&maskWhole != 0 {
 		*t = Transition{}
 	}
-	setTransitionWords(t, a.words(mask&(maskDuration-1), transitionWords(t)))
+	w := a.words(mask&^(maskDuration|maskWhole), TransitionTable.words(t))
+	copy(TransitionTable.numbers(t), w[:])
 	if mask&maskDuration != 0 {
 		a.histogram(&t.Duration)
 	}
@@ -120,7 +126,7 @@ func (a *applying) transition(t *Transition) {
 
 func (a *applying) words(mask uint64, w words) words {
 	for i := range w {
-		if mask>>i&1 != 0 {
+		if mask&maskOf(i) != 0 {
 			a.add(&w[i])
 		}
 	}

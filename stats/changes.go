@@ -107,13 +107,13 @@ type Changes struct {
 
 // Whole appends all rows of p.
 func (c *Changes) Whole(b []byte, p *Packed) []byte {
-	c.begin(b, len(p.ofPlaces.at), len(p.ofTransitions.at))
-	for i := range p.ofPlaces.at {
+	c.begin(b, p.ofPlaces.rows, p.ofTransitions.rows)
+	for i := range p.ofPlaces.rows {
 		c.places[0] = Place{}
 		c.place(i, &c.places[0], p.PlaceAt(i, &c.places[1]))
 	}
 	c.end()
-	for i := range p.ofTransitions.at {
+	for i := range p.ofTransitions.rows {
 		c.transitions[0] = Transition{}
 		c.transition(i, &c.transitions[0], p.TransitionAt(i, &c.transitions[1]))
 	}
@@ -123,7 +123,7 @@ func (c *Changes) Whole(b []byte, p *Packed) []byte {
 // Noted appends the rows of p that were replaced since its notes began, and begins them again.
 func (c *Changes) Noted(b []byte, p *Packed) []byte {
 	n := p.notes
-	c.begin(b, len(p.ofPlaces.at), len(p.ofTransitions.at))
+	c.begin(b, p.ofPlaces.rows, p.ofTransitions.rows)
 	for i := range n.Places() {
 		c.place(i, n.place(i, &c.places[0], p.begun), p.PlaceAt(i, &c.places[1]))
 	}
@@ -160,12 +160,14 @@ func (c *Changes) end() []byte {
 }
 
 // The bits of a mask that stand for no number, and for a row that is written as a whole: before
-// its differences it is set to zeros.
+// its differences it is set to zeros. The first numbers of a transition have the bits below these, and
+// numbers that later releases added have those above, so that what earlier ones wrote is read.
 const (
+	firstNumbers = 11
 	maskAges     = 1 << (placeNumbers + 2)
 	maskDwell    = 2 * maskAges
 	maskPlace    = 4 * maskAges
-	maskDuration = 1 << transitionNumbers
+	maskDuration = 1 << firstNumbers
 	maskWhole    = 2 * maskDuration
 )
 
@@ -195,7 +197,7 @@ func (c *Changes) place(row int, from, to *Place) {
 
 // placeAll returns the numbers of a place, then Injected.
 func placeAll(p *Place) words {
-	w := placeWords(p)
+	w := PlaceTable.words(p)
 	w[placeNumbers], w[placeNumbers+1] = p.Injected.Sec, p.Injected.Micro
 	return w
 }
@@ -209,7 +211,7 @@ func (c *Changes) transition(row int, from, to *Transition) {
 	if !from.Duration.Equal(&to.Duration) {
 		mask |= maskDuration
 	}
-	if c.row(row, transitionWords(from), transitionWords(to), mask) && mask&maskDuration != 0 {
+	if c.row(row, TransitionTable.words(from), TransitionTable.words(to), mask) && mask&maskDuration != 0 {
 		c.histogram(&from.Duration, &to.Duration)
 	}
 }
@@ -218,7 +220,7 @@ func (c *Changes) transition(row int, from, to *Transition) {
 func (c *Changes) row(row int, from, to words, mask uint64) bool {
 	for i := range to {
 		if from[i] != to[i] {
-			mask |= 1 << i
+			mask |= maskOf(i)
 		}
 	}
 	if mask == 0 {
@@ -232,6 +234,14 @@ func (c *Changes) row(row int, from, to words, mask uint64) bool {
 		}
 	}
 	return true
+}
+
+// maskOf returns the bit of a number of a row.
+func maskOf(number int) uint64 {
+	if number < firstNumbers {
+		return 1 << number
+	}
+	return 2 * maskWhole << (number - firstNumbers)
 }
 
 func (c *Changes) difference(from, to uint64) { c.b = binary.AppendVarint(c.b, int64(to-from)) }
@@ -255,7 +265,8 @@ func (c *Changes) histogram(from, to *Histogram) {
 	c.difference(uint64(from.Schema), uint64(to.Schema))
 	c.difference(from.Zero, to.Zero)
 	c.difference(from.Sum, to.Sum)
-	if c.from = c.from[:0]; from.Schema == to.Schema {
+	c.from = c.from[:0]
+	if from.Schema == to.Schema {
 		c.from = slotsOf(c.from, from)
 	}
 	c.to = slotsOf(c.to[:0], to)

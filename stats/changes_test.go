@@ -24,7 +24,7 @@ func written(rows *Rows) *Rows {
 		if p := &out.Places[i]; len(p.Ages.Slots) == 0 {
 			p.Ages = Ladder{}
 		}
-		out.Places[i].Stuck = nil
+		out.Places[i].Stuck, out.Places[i].Groups = nil, nil
 	}
 	return out
 }
@@ -176,4 +176,25 @@ func FuzzChanges(f *testing.F) {
 			t.Errorf("(-rows +applied):\n%s", d)
 		}
 	})
+}
+
+// Logs of counters outlive an upgrade: the bits of the numbers that the first form had are where they were.
+func TestChangesOfTheFirstFormAreRead(t *testing.T) {
+	took := Histogram{Sum: 7, Zero: 1}
+	changes := []byte{0, 1, 0, // no place, one transition
+		1, 0x81, 0x18, 6, 18, // row 0: duration, last firing and firings
+		0, 2, 14, 0, // of the duration the schema, Zero, Sum, and no bucket
+		0}
+	want := &Rows{Transitions: []Transition{{Firings: 3, LastFiring: 9, Duration: took}}}
+	got := &Rows{}
+	if err := got.Apply(changes, mostRows); err != nil {
+		t.Fatal(err)
+	}
+	if d := differs(want, got); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	var c Changes
+	if d := cmp.Diff(changes, c.Whole(nil, packed(want))); d != "" {
+		t.Errorf("written (-want +got):\n%s", d)
+	}
 }

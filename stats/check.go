@@ -8,9 +8,15 @@ import "slices"
 // filled, none after At, and each the one that its time belongs to at At. It is
 // for received ladders: slots with other bounds do not add up.
 func (l *Ladder) Valid() bool {
-	prev := int64(-1)
+	prev, width, end := int64(-1), int64(0), int64(0) // end of the slots of a width
 	for _, s := range l.Slots {
-		if s.N == 0 || s.Start <= prev || s.Start > l.At || slotStart(s.Start, l.At) != s.Start {
+		if s.N == 0 || s.Start <= prev || s.Start > l.At {
+			return false
+		}
+		if s.Start >= end {
+			width, end = widthOf(s.Start, l.At)
+		}
+		if s.Start&(width-1) != 0 {
 			return false
 		}
 		prev = s.Start
@@ -66,7 +72,7 @@ func ValidQueues(queues []Queue) bool {
 func (p *Place) Equal(o *Place) bool {
 	return PlaceTable.equal(p, o) &&
 		p.Injected == o.Injected && p.Ages.Equal(&o.Ages) && p.Dwell.Equal(&o.Dwell) && p.Slowest == o.Slowest &&
-		slices.EqualFunc(p.Stuck, o.Stuck, func(a, b Token) bool { return a.Compare(&b) == 0 })
+		slices.EqualFunc(p.Stuck, o.Stuck, func(a, b Token) bool { return a.Compare(&b) == 0 }) && SameGroups(p.Groups, o.Groups)
 }
 
 // Equal reports whether two rows are equal.

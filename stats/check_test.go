@@ -40,6 +40,37 @@ func TestLadderOfOtherSlotsIsNotValid(t *testing.T) {
 	}
 }
 
+// The width of each slot is that of its time, whatever the slots before it are.
+func TestALadderIsValidIfEachSlotIsThatOfItsTime(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	valid := 0
+	for range 20_000 {
+		l := Ladder{At: r.Int64N(1 << (4 + r.IntN(40)))}
+		start, own := int64(0), true
+		for range r.IntN(12) {
+			start += 1 + r.Int64N(max(1, (l.At-start)/2))
+			if start > l.At {
+				break
+			}
+			begin := slotStart(start, l.At)
+			if n := len(l.Slots); n > 0 && begin <= l.Slots[n-1].Start || r.IntN(20) == 0 {
+				begin = start
+			}
+			own = own && slotStart(begin, l.At) == begin
+			l.Slots = append(l.Slots, Slot{Start: begin, N: 1})
+		}
+		if l.Valid() != own {
+			t.Fatalf("%+v: valid %t", l, l.Valid())
+		}
+		if own && len(l.Slots) > 4 {
+			valid++
+		}
+	}
+	if valid < 1000 {
+		t.Errorf("only %d of the ladders with more than four slots are valid", valid)
+	}
+}
+
 // The range is part of the wire.
 func TestTheRangeOfBuckets(t *testing.T) {
 	for schema, want := range map[int8][2]int32{3: {-159, 240}, 2: {-79, 120}, 0: {-19, 30}, -1: {-9, 15}, -4: {-1, 2}} {

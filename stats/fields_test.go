@@ -37,8 +37,8 @@ func either(a, b any) any { return a.(Columns) | b.(Columns) }
 func folds() map[string]fold {
 	return map[string]fold{
 		"Place.Oldest": earliest, "Place.LastInjection": latest, "Place.Injected": foldTimeSums, "Place.Ages": foldLadders,
-		"Place.Dwell": foldHistograms, "Place.Slowest": foldSlowest, "Place.Stuck": foldTokens,
-		"Transition.EnabledSince": earliest, "Transition.RunningSince": earliest, "Transition.LastFiring": latest,
+		"Place.Dwell": foldHistograms, "Place.Slowest": foldSlowest, "Place.Stuck": foldTokens, "Place.Groups": foldGroups,
+		"Transition.EnabledSince": earliest, "Transition.RunningSince": earliest, "Transition.LastFiring": latest, "Transition.NextDue": earliest,
 		"Transition.Duration": foldHistograms, "Transition.Slowest": foldSlowest,
 		"Queue.Priority": func(a, _ any) any { return a }, "Queue.OldestSince": earliest, "Queue.UnservedSince": earliest,
 		"Rows.Net": func(a, b any) any { return foldRow(a, b) }, "Rows.Columns": either,
@@ -97,6 +97,30 @@ func foldTokens(a, b any) any {
 		x, y = y, x
 	}
 	return append(append([]Token(nil), x...), y...)
+}
+
+// foldGroups adds up the groups of one reason each.
+func foldGroups(a, b any) any {
+	var out []Group
+	for reason := range reasons {
+		var sum Group
+		for _, g := range append(append([]Group{}, a.([]Group)...), b.([]Group)...) {
+			switch {
+			case g.Reason != reason:
+			case sum.Tokens == 0:
+				sum = g
+			default:
+				sum.Tokens, sum.Due = sum.Tokens+g.Tokens, min(sum.Due, g.Due)
+				if g.Oldest.Injected < sum.Oldest.Injected {
+					sum.Oldest = g.Oldest
+				}
+			}
+		}
+		if sum.Tokens > 0 {
+			out = append(out, sum)
+		}
+	}
+	return out
 }
 
 func foldBlocks(a, b any) any {
@@ -167,8 +191,11 @@ func filled(t reflect.Type, n *uint64) reflect.Value {
 		*x = Histogram{Schema: MaxSchema, Zero: *n, Sum: *n + 1, Buckets: []Bucket{{Index: int32(*n % 50), N: *n + 2}, {Index: 60, N: *n + 3}}}
 	case *[]Block:
 		*x = []Block{{Transition: 3, Place: 1, Reason: ReasonMissing, Instances: *n}, {Transition: 4 + int32(*n%900), Reason: ReasonInhibited, Instances: *n + 1}}
+	case *[]Group:
+		at, same := int64(*n+20), func(i uint64) []Token { return filledAs[[]Token](*n + i) }
+		*x = []Group{{ReasonEnabled, *n, at, same(1)[0]}, {ReasonRunning + Reason(*n%5), *n + 1, at + 1, same(2)[0]}}
 	case *[]Queue:
-		*x = []Queue{{1, *n, int64(*n + 1), int64(*n + 2), *n + 3, *n + 4}, {2 + uint8(*n%6), *n + 5, int64(*n + 6), int64(*n + 7), *n + 8, *n + 9}}
+		*x = []Queue{{*n, *n + 3, *n + 4, int64(*n + 1), int64(*n + 2), 1}, {*n + 5, *n + 8, *n + 9, int64(*n + 6), int64(*n + 7), 2 + uint8(*n%6)}}
 	default:
 		switch t.Kind() {
 		case reflect.Struct:
@@ -309,11 +336,11 @@ func checkShift[T any](t *testing.T, shift func(*T, int64)) {
 }
 
 func TestAllColumnsAreThoseThatHaveANameAndNoOther(t *testing.T) {
-	if n := bits.OnesCount32(uint32(AllColumns)); n != 19 || bits.Len32(uint32(AllColumns)) != 19 {
-		t.Errorf("%b has %d columns, want the lowest 19", AllColumns, n)
+	if n := bits.OnesCount32(uint32(AllColumns)); n != 21 || bits.Len32(uint32(AllColumns)) != 21 {
+		t.Errorf("%b has %d columns, want the lowest 21", AllColumns, n)
 	}
-	for c := ColTokens; c <= ColWaiting; c <<= 1 {
-		if !AllColumns.Has(c) || (AllColumns &^ c).Has(c) || (AllColumns &^ c).Has(c|1<<20) {
+	for c := ColTokens; c <= ColGroups; c <<= 1 {
+		if !AllColumns.Has(c) || (AllColumns &^ c).Has(c) || (AllColumns &^ c).Has(c|1<<21) {
 			t.Errorf("column %b", c)
 		}
 	}
@@ -322,13 +349,13 @@ func TestAllColumnsAreThoseThatHaveANameAndNoOther(t *testing.T) {
 // present are the fields that are not counted but seen, and those that say which
 // bucket or row it is. All others never fall.
 func present(name string) bool {
-	for _, end := range []string{".Tokens", ".Instances", ".Oldest", ".Active", ".Deadlocked", ".Enabled", ".EnabledSince", ".Running", ".RunningSince",
+	for _, end := range []string{".Tokens", ".Instances", ".Oldest", ".Active", ".Deadlocked", ".Enabled", ".EnabledSince", ".Running", ".RunningSince", ".NextDue",
 		".Ready", ".OldestSince", ".UnservedSince", ".Waiting"} {
 		if strings.HasSuffix(name, end) {
 			return true
 		}
 	}
-	for _, within := range []string{".Injected.", ".Ages.", ".Slowest.", ".Stuck[", ".Blocks["} {
+	for _, within := range []string{".Injected.", ".Ages.", ".Slowest.", ".Stuck[", ".Groups[", ".Blocks["} {
 		if strings.Contains(name, within) {
 			return true
 		}
@@ -356,7 +383,7 @@ func TestRaiseLiftsEveryCounterAndNothingElse(t *testing.T) {
 		case leaf.CanInt():
 			leaf.SetInt(leaf.Int() + 1000)
 		case leaf.Type() == reflect.TypeFor[Columns]():
-			leaf.SetUint(leaf.Uint() | uint64(ColWaiting))
+			leaf.SetUint(leaf.Uint() | uint64(ColNextDue))
 		default:
 			leaf.SetUint(leaf.Uint() + 1000)
 		}

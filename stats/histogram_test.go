@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // slowIndex is the definition of a bucket: the smallest index whose upper
@@ -114,6 +115,32 @@ func TestCoarserBucketsHoldTheFinerOnes(t *testing.T) {
 	want := []Bucket{{-1, 1}, {0, 2}, {1, 2}, {2, 1}}
 	if d := cmp.Diff(want, h.Buckets); d != "" {
 		t.Error(d)
+	}
+}
+
+func TestWhatCameSinceIsTheDifference(t *testing.T) {
+	for _, c := range []struct {
+		rule        string
+		now, before Histogram
+		rise        Histogram
+		fell        bool
+	}{
+		{"nothing came", Histogram{Schema: 3, Zero: 1, Sum: 9, Buckets: []Bucket{{4, 2}}}, Histogram{Schema: 3, Zero: 1, Sum: 9, Buckets: []Bucket{{4, 2}}}, Histogram{Schema: 3}, false},
+		{"buckets that grew and that are new", Histogram{Schema: 3, Zero: 2, Sum: 30, Buckets: []Bucket{{4, 5}, {8, 1}}}, Histogram{Schema: 3, Zero: 1, Sum: 9, Buckets: []Bucket{{4, 2}}},
+			Histogram{Schema: 3, Zero: 1, Sum: 21, Buckets: []Bucket{{4, 3}, {8, 1}}}, false},
+		{"a coarser one before", Histogram{Schema: 3, Buckets: []Bucket{{1, 1}, {8, 2}}}, Histogram{Buckets: []Bucket{{1, 2}}}, Histogram{Buckets: []Bucket{{1, 1}}}, false},
+		{"nothing before", Histogram{Schema: 2, Buckets: []Bucket{{1, 1}}}, Histogram{}, Histogram{Schema: 2, Buckets: []Bucket{{1, 1}}}, false},
+		{"a bucket that fell", Histogram{Schema: 3, Buckets: []Bucket{{4, 1}, {8, 9}}}, Histogram{Schema: 3, Buckets: []Bucket{{4, 2}}}, Histogram{}, true},
+		{"a bucket that is gone", Histogram{Schema: 3, Zero: 7}, Histogram{Schema: 3, Buckets: []Bucket{{4, 2}}}, Histogram{}, true},
+		{"zeros that fell", Histogram{}, Histogram{Zero: 1}, Histogram{}, true},
+	} {
+		rise, rose := c.now.Minus(&c.before)
+		if rose == c.fell {
+			t.Errorf("%s: it rose: %v", c.rule, rose)
+		}
+		if d := cmp.Diff(c.rise, rise, cmpopts.EquateEmpty()); d != "" && rose {
+			t.Errorf("%s: %s", c.rule, d)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@
 package stats
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 	"sort"
@@ -55,6 +56,15 @@ func level(start, at int64) int {
 		j++
 	}
 	return j
+}
+
+// widthOf returns the width of the slot of a time, and the end of the slots of that width.
+func widthOf(start, at int64) (width, end int64) {
+	j := level(start, at)
+	if j == 0 {
+		return 1, math.MaxInt64
+	}
+	return 1 << j, boundary(j-1, at)
 }
 
 // Add counts n tokens injected at a time, seen at now, both in microseconds.

@@ -140,5 +140,5 @@ func (l *oldest) search(v *Token) (int, bool) {
 	return slices.BinarySearchFunc(l.best, v, func(a Token, v *Token) int { return a.Compare(v) })
 }
 
-// lacks reports whether the MaxStuck oldest tokens are not known.
-func (l *oldest) lacks() bool { return l.rest > 0 && len(l.best) < MaxStuck }
+// lacks reports whether the n oldest tokens are not known.
+func (l *oldest) lacks(n int) bool { return l.rest > 0 && len(l.best) < n }

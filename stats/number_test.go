@@ -43,7 +43,7 @@ func numbersOf[R any](t *testing.T, table *Table[R]) {
 		}
 	}
 	for k := range names { // none was written over another
-		if got := table.read(&rows[1])[k]; got != uint64(k+100) {
+		if got := table.numbers(&rows[1])[k]; got != uint64(k+100) {
 			t.Errorf("%s is %d; want %d", names[k], got, k+100)
 		}
 	}

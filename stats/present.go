@@ -3,6 +3,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -35,10 +36,18 @@ type Present[H any] struct {
 
 type presentPlace[H any] struct {
 	tokens, instances uint64
-	last              int32    // 1 + the last instance with a token here
-	high, low         uint64   // the sum of the injection times, in microseconds
-	ladder            []uint64 // by rung; nil before the first token
-	oldest            []old[H] // oldest first, at most MaxStuck
+	last              int32             // 1 + the last instance with a token here
+	high, low         uint64            // the sum of the injection times, in microseconds
+	ladder            []uint64          // by rung; nil before the first token
+	oldest            []old[H]          // oldest first, at most MaxStuck
+	groups            []presentGroup[H] // by reason; nil before the first
+}
+
+// presentGroup counts the tokens of a place that wait for one reason.
+type presentGroup[H any] struct {
+	tokens uint64
+	due    int64
+	oldest old[H]
 }
 
 type presentTransition struct {
@@ -92,6 +101,24 @@ func (p *Present[H]) Tokens(place int, instance int32, injected int64, n uint32,
 // before reports whether a token comes before one that was counted earlier.
 func (p *Present[H]) before(injected int64, holder H, o *old[H]) bool {
 	return injected < o.injected || injected == o.injected && p.Tie != nil && p.Tie(holder, o.holder) < 0
+}
+
+// Group counts n tokens by their Foremost wait, beside Tokens. Tokens of which that is not known need
+// not be counted so.
+func (p *Present[H]) Group(place int, w Wait, injected int64, n uint32, holder H) {
+	if w.Reason == ReasonUnknown {
+		return
+	}
+	row := &p.places[place]
+	if row.groups == nil {
+		row.groups = make([]presentGroup[H], reasons)
+	}
+	g := &row.groups[w.Reason]
+	if g.tokens == 0 || p.before(injected, holder, &g.oldest) {
+		g.oldest = old[H]{injected, holder}
+	}
+	g.tokens += uint64(n)
+	g.due = Earlier(g.due, cmp.Or(w.Until, injected))
 }
 
 // injected returns the sum of the injection times.
@@ -161,6 +188,12 @@ func (p *Present[H]) AddTo(rows *Rows, name func(place int, holder H) (string, [
 				sum.Stuck = append(sum.Stuck, Token{Instance: instance, Injected: o.injected, Waits: waits})
 			}
 			slices.SortFunc(sum.Stuck, func(a, b Token) int { return a.Compare(&b) })
+			for reason, g := range row.groups {
+				if g.tokens > 0 {
+					instance, waits := name(i, g.oldest.holder)
+					sum.Groups = append(sum.Groups, Group{Reason(reason), g.tokens, g.due, Token{instance, g.oldest.injected, waits}})
+				}
+			}
 			rows.Places[i].Merge(&sum)
 		}
 	}

@@ -33,6 +33,15 @@ func TestPresentIsTheSumOfItsTokens(t *testing.T) {
 					here[place] = true
 					row.Instances++
 				}
+				reason := Reason(holder % 4)
+				p.Group(place, Wait{Reason: reason, Until: int64(holder%2) * now}, injected, uint32(n), holder)
+				if reason != ReasonUnknown {
+					due := injected
+					if holder%2 == 1 {
+						due = now
+					}
+					row.Groups = MergeGroups(row.Groups, []Group{{reason, uint64(n), due, Token{Instance: string(rune('a' + holder)), Injected: injected}}})
+				}
 				for range n {
 					row.Tokens++
 					row.Arrivals++

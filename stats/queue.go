@@ -9,15 +9,15 @@ const Priorities = 8
 // do something and waits for its turn. A row does not name the dispatcher's
 // discipline, because sources that are added up may have different ones.
 type Queue struct {
-	Priority      uint8
 	Ready         uint64 // instances ready and not yet served, now
-	OldestSince   int64  // since when the longest waiting instance is ready; 0 if none is
-	UnservedSince int64  // since when nothing is served: the later of the last service and the last time it became non-empty; 0 if none is ready
 	Served        uint64 // events: firings, or pieces of work; cumulative
 	QuoteSwitches uint64 // turns that ended because the quote was used up, cumulative
+	OldestSince   int64  // since when the longest waiting instance is ready; 0 if none is
+	UnservedSince int64  // since when nothing is served: the later of the last service and the last time it became non-empty; 0 if none is ready
+	Priority      uint8
 }
 
-// Merge adds o, which is of the same priority, to q.
+// Merge adds o, which has the same priority, to q.
 func (q *Queue) Merge(o *Queue) { QueueTable.merge(q, o) }
 
 // MergeQueues adds two lists that are each sorted by priority. It may reuse

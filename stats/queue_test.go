@@ -19,7 +19,7 @@ func TestQueuesAddUpByPriority(t *testing.T) {
 		t.Errorf("the other way round (-want +got):\n%s", d)
 	}
 	both := MergeQueues(a[:1], []Queue{{Priority: 0, Ready: 1, OldestSince: 55, UnservedSince: 30, Served: 1, QuoteSwitches: 2}})
-	if d := cmp.Diff([]Queue{{0, 3, 50, 30, 8, 3}}, both); d != "" {
+	if d := cmp.Diff([]Queue{{Ready: 3, OldestSince: 50, UnservedSince: 30, Served: 8, QuoteSwitches: 3}}, both); d != "" {
 		t.Errorf("each time is the earlier one (-want +got):\n%s", d)
 	}
 }

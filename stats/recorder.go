@@ -16,6 +16,7 @@ type Recorder struct {
 	transitions []transitionTally
 	actions     []*actionTally // by transition; nil for one without an action, and nil if none has one
 	coarse      []int8         // by place: how much coarser than MaxSchema its dwell is; nil if none is
+	followed    *follower      // nil if no instance is followed
 	Net         NetRow         // Created, Finished and Failed are counted by the owner
 }
 
@@ -69,6 +70,9 @@ func (r *Recorder) Left(place, instance int, injected, now int64) {
 	if d > p.longest {
 		p.longest, r.lasts[place] = d, ending{instance, now}
 	}
+	if r.followed != nil {
+		r.followed.stay(StayInPlace, place, instance, injected, now)
+	}
 }
 
 // LeftMany records that n tokens of an instance, injected at the same time, left
@@ -81,6 +85,9 @@ func (r *Recorder) LeftMany(place, instance int, injected, now int64, n uint64) 
 	p.dwellSum += uint64(d) * n
 	if d > p.longest {
 		p.longest, r.lasts[place] = d, ending{instance, now}
+	}
+	if r.followed != nil {
+		r.followed.stay(StayInPlace, place, instance, injected, now)
 	}
 }
 
@@ -128,6 +135,9 @@ func (r *Recorder) Ran(transition, instance int, started, now int64) {
 	a.durationSum += uint64(d)
 	if d > a.longest {
 		a.longest, a.last = d, ending{instance, now}
+	}
+	if r.followed != nil {
+		r.followed.stay(StayWork, transition, instance, started, now)
 	}
 }
 
@@ -228,7 +238,11 @@ func (r *Recorder) setTransition(i int, t *Transition) error {
 		return nil
 	}
 	a := r.action(i)
-	a.retries, a.cancels, a.timeouts, a.late, a.durationSum = t.Retries, t.Cancels, t.Timeouts, t.Late, t.Duration.Sum
+	a.retries = t.Retries
+	a.cancels = t.Cancels
+	a.timeouts = t.Timeouts
+	a.late = t.Late
+	a.durationSum = t.Duration.Sum
 	a.coarse = t.Duration.fill(a.duration[:])
 	return nil
 }

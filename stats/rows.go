@@ -44,15 +44,17 @@ func rowAt[R any](rows []R, i int, into *R) *R {
 	return into
 }
 
-func (r *Rows) placeWords(i int) words { return PlaceTable.read(r.PlaceAt(i, new(Place))) }
+func (r *Rows) placeWords(i int) words { return PlaceTable.words(r.PlaceAt(i, new(Place))) }
 
 func (r *Rows) transitionWords(i int) words {
-	return TransitionTable.read(r.TransitionAt(i, new(Transition)))
+	return TransitionTable.words(r.TransitionAt(i, new(Transition)))
 }
 
 func (r *Rows) agesAt(i int) int64 { return timeOf(&r.PlaceAt(i, new(Place)).Ages) }
 
 func (r *Rows) stuckIn(place int) []Token { return r.PlaceAt(place, new(Place)).Stuck }
+
+func (r *Rows) groupsIn(place int) []Group { return r.PlaceAt(place, new(Place)).Groups }
 
 // Rest returns r, of which a reader of a Contributor uses what is no row of a place or of a
 // transition.
@@ -77,6 +79,7 @@ type Place struct {
 	Dwell         Histogram // of the tokens that left
 	Slowest       Slowest   // of the tokens that left recently; belongs to ColDwell
 	Stuck         []Token   // the oldest tokens here, oldest first, at most MaxStuck
+	Groups        []Group   // the tokens here by why they wait, sorted by reason
 }
 
 // Transition is the row of one transition.
@@ -85,10 +88,11 @@ type Transition struct {
 	Timeouts                            uint64 // runs ended because their time was over, cumulative; each is one of Cancels too
 	Late                                uint64 // answers after the end of their run, which were not used; cumulative
 	Enabled                             uint64 // instances in which it is enabled, now
-	EnabledSince                        int64  // since when, in the instance that waits longest; 0 if nowhere
 	Running                             uint64 // running now
+	EnabledSince                        int64  // since when it is enabled, in the instance that waits longest; 0 if nowhere
 	RunningSince                        int64  // start of the one running longest; 0 without one
 	LastFiring                          int64  // 0 if never
+	NextDue                             int64  // when it is to fire next, by a schedule; 0 if no schedule is known. One that is past has not fired
 	Duration                            Histogram
 	Slowest                             Slowest // of the runs that ended recently; belongs to ColDuration
 }
@@ -127,11 +131,13 @@ const (
 	ColTimeouts // with Late
 	ColQueues
 	ColWaiting
+	ColNextDue
+	ColGroups
 )
 
 // columnNames are the names of the columns, in their order.
 var columnNames = [...]string{"tokens", "arrivals", "departures", "place_instances", "oldest", "ages", "dwell", "stuck", "firings", "failures", "enabled", "running", "last_firing",
-	"duration", "instances", "blocks", "timeouts", "queues", "waiting"}
+	"duration", "instances", "blocks", "timeouts", "queues", "waiting", "next_due", "groups"}
 
 // ColumnsNamed returns the column with a name, as dwell for ColDwell, or none for "".
 func ColumnsNamed(name string) (c Columns, known bool) {
@@ -143,7 +149,7 @@ func ColumnsNamed(name string) (c Columns, known bool) {
 }
 
 // AllColumns are the columns of an engine that fills in everything.
-const AllColumns = ColWaiting<<1 - 1
+const AllColumns = ColGroups<<1 - 1
 
 // Has reports whether every column of want is filled in.
 func (c Columns) Has(want Columns) bool { return c&want == want }
@@ -200,6 +206,17 @@ func (h *Histogram) negate() Histogram {
 	return neg
 }
 
+// Minus returns h without what was in it before, in the coarser of the two schemas; false if a number
+// of values fell since.
+func (h *Histogram) Minus(before *Histogram) (rise Histogram, rose bool) {
+	neg := before.negate()
+	rise.Merge(h)
+	rise.Merge(&neg)
+	rose = int64(rise.Zero) >= 0 && !slices.ContainsFunc(rise.Buckets, func(b Bucket) bool { return int64(b.N) < 0 })
+	rise.Buckets = slices.DeleteFunc(rise.Buckets, func(b Bucket) bool { return b.N == 0 })
+	return rise, rose
+}
+
 // Withdraw sets what is there now to nothing, in the given columns. Counters and the
 // latest times stay. It changes the rows themselves, and no memory that their slices share.
 func (r *Rows) Withdraw(given Columns) {
@@ -241,6 +258,9 @@ func (p *Place) Withdraw(given Columns) {
 	if given.Has(ColStuck) {
 		p.Stuck = nil
 	}
+	if given.Has(ColGroups) {
+		p.Groups = nil
+	}
 }
 
 // Merge adds o to n.
@@ -254,6 +274,7 @@ func (p *Place) Merge(o *Place) {
 	p.Dwell.Merge(&o.Dwell)
 	p.Slowest.Merge(o.Slowest)
 	p.Stuck = MergeStuck(p.Stuck, o.Stuck)
+	p.Groups = MergeGroups(p.Groups, o.Groups)
 }
 
 // Merge adds o to t.

@@ -34,16 +34,23 @@ func randomRows(r *rand.Rand) *Rows {
 				Waits: []Wait{{Transition: r.Int32N(2), Reason: Reason(r.IntN(8)), Place: NoPlace}}})
 		}
 		slices.SortFunc(p.Stuck, func(a, b Token) int { return a.Compare(&b) })
+		for reason := ReasonEnabled; reason <= LastReason; reason++ {
+			if r.IntN(4) == 0 {
+				injected := now0 - r.Int64N(20)
+				p.Groups = append(p.Groups, Group{Reason: reason, Tokens: 1 + r.Uint64N(5), Due: injected + r.Int64N(9),
+					Oldest: Token{Instance: fmt.Sprint(r.IntN(50)), Injected: injected, Waits: []Wait{{Transition: r.Int32N(2), Reason: reason, Place: NoPlace}}}})
+			}
+		}
 		rows.Places[i] = p
 	}
 	for i := range rows.Transitions {
 		rows.Transitions[i] = Transition{r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), r.Uint64N(9),
-			r.Uint64N(9), randomTime(r), r.Uint64N(9), randomTime(r), randomTime(r), randomHistogram(r, 20, 30), randomSlowest(r)}
+			r.Uint64N(9), r.Uint64N(9), randomTime(r), randomTime(r), randomTime(r), randomTime(r), randomHistogram(r, 20, 30), randomSlowest(r)}
 	}
 	rows.Waiting = r.Uint64N(9)
 	for p := range uint8(Priorities) {
 		if r.IntN(3) == 0 {
-			rows.Queues = append(rows.Queues, Queue{p, r.Uint64N(9), randomTime(r), randomTime(r), r.Uint64N(9), r.Uint64N(9)})
+			rows.Queues = append(rows.Queues, Queue{r.Uint64N(9), r.Uint64N(9), r.Uint64N(9), randomTime(r), randomTime(r), p})
 		}
 	}
 	for t := range int32(2) {

@@ -89,7 +89,7 @@ func (q *Query) Shifted(ahead int64) Query {
 	return out
 }
 
-// Search answers a Query from the tokens of a place that it is offered in any order. It
+// Search answers a Query from the tokens of a place, which may come in any order. It
 // holds twice as many as are wanted at most.
 type Search struct {
 	query   Query

@@ -72,7 +72,8 @@ func TestASearchFindsWhatIsSelected(t *testing.T) {
 				continue
 			}
 			data := token.Data
-			if token.Data = ""; r.IntN(2) == 0 {
+			token.Data = ""
+			if r.IntN(2) == 0 {
 				token.Data = data
 				search.Offer(token, nil, nil)
 			} else {

@@ -14,7 +14,7 @@ func (p *Place) Shift(d int64) {
 	p.Injected = p.Injected.shift(d, p.Tokens)
 	p.Ages.Shift(d)
 	p.Slowest.At = shifted(p.Slowest.At, d)
-	p.Stuck = shiftTokens(p.Stuck, d)
+	p.Stuck, p.Groups = shiftTokens(p.Stuck, d), shiftGroups(p.Groups, d)
 }
 
 func shiftTokens(tokens []Token, d int64) []Token {
@@ -23,9 +23,13 @@ func shiftTokens(tokens []Token, d int64) []Token {
 	}
 	out := make([]Token, len(tokens))
 	for i, t := range tokens {
-		out[i] = Token{Instance: t.Instance, Injected: shifted(t.Injected, d), Waits: shiftWaits(t.Waits, d)}
+		out[i] = t.shifted(d)
 	}
 	return out
+}
+
+func (t *Token) shifted(d int64) Token {
+	return Token{Instance: t.Instance, Injected: shifted(t.Injected, d), Waits: shiftWaits(t.Waits, d)}
 }
 
 // Shift moves every time of the row by d.

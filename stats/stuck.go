@@ -32,6 +32,7 @@ const (
 	ReasonManual           // enabled, fired only from outside
 	ReasonDead             // nothing in the instance can ever enable it
 	ReasonIncident         // it failed permanently, or none of its branches can be taken: an operator must act
+	ReasonNoWorker         // no worker, consumer or scheduler that is alive will take it, or the one that took it is gone
 
 	reasons // how many there are
 )
@@ -41,11 +42,19 @@ const LastReason = reasons - 1
 
 // String returns the reason's name, as the faces show it.
 func (r Reason) String() string {
-	names := [...]string{"unknown", "enabled", "running", "delayed", "guarded", "missing", "inhibited", "manual", "dead", "incident"}
+	names := [...]string{"unknown", "enabled", "running", "delayed", "guarded", "missing", "inhibited", "manual", "dead", "incident", "noWorker"}
 	if int(r) < len(names) {
 		return names[r]
 	}
 	return names[ReasonUnknown]
+}
+
+// IfKnown returns the reason's name, or "" for ReasonUnknown.
+func (r Reason) IfKnown() string {
+	if r == ReasonUnknown {
+		return ""
+	}
+	return r.String()
 }
 
 // NoPlace is the Place of a Wait or Block that no single place causes.
@@ -57,7 +66,7 @@ type Wait struct {
 	Reason     Reason
 	Place      int32  // index, or NoPlace
 	Count      uint32 // tokens short of, or too many; 0 where it does not apply
-	Until      int64  // of ReasonDelayed; 0 otherwise
+	Until      int64  // when the delay ends or ended, or the lock of what took the token; 0 if there is none
 	What       string // what the source reports beyond the reason, for people; see Clip and MaxWhat
 }
 

@@ -26,6 +26,10 @@ type Sums struct {
 	queues      [Priorities]queueSum
 	blocks      []blockSum // by Block.Compare
 	waiting     wide
+
+	// The memory of rows that are shifted.
+	oldPlace, nextPlace           Place
+	oldTransition, nextTransition Transition
 }
 
 // Contributor has rows that are added up: Rows, or Packed.
@@ -42,6 +46,7 @@ type Contributor interface {
 	transitionWords(i int) words
 	agesAt(i int) int64 // of a ladder that is not empty
 	stuckIn(place int) []Token
+	groupsIn(place int) []Group
 }
 
 // Contributors are all rows that a Sums has, and by how much their times are shifted.
@@ -49,7 +54,7 @@ type Contributors = iter.Seq2[Contributor, int64]
 
 const (
 	mostCounts  = 8 // of a Table
-	mostMoments = 3
+	mostMoments = 4
 )
 
 // tableSum is the sum of the numbers of a Table.
@@ -64,6 +69,7 @@ type placeSum struct {
 	ages     ladderSum
 	dwell    histogramSum
 	stuck    oldest
+	groups   []groupSum // by reason
 }
 
 type transitionSum struct {
@@ -83,22 +89,21 @@ type blockSum struct {
 
 // replace subtracts old and adds next, and reports whether a number differs.
 func replace[R any](s *tableSum, t *Table[R], old, next *R) (changed bool) {
-	from, to := t.read(old), t.read(next)
-	if from == to {
-		return false
-	}
+	from, to := t.numbers(old), t.numbers(next)
 	for i := range t.Counts {
 		if from[i] != to[i] {
 			s.counts[i].subtract(from[i])
 			s.counts[i].add(to[i])
+			changed = true
 		}
 	}
 	for i := range t.Moments {
 		if at := len(t.Counts) + i; from[at] != to[at] {
 			t.Moments[i].replace(&s.moments[i], int64(from[at]), int64(to[at]))
+			changed = true
 		}
 	}
-	return true
+	return changed
 }
 
 // The earliest time is often that of something that ends. The latest one is followed by later
@@ -139,12 +144,12 @@ func (s *Sums) Grow(places, transitions int) {
 // ReplacePlace replaces a contribution to the row of a place, and reports whether they
 // differ.
 func (s *Sums) ReplacePlace(i int, old, next *Place, shift int64) (changed bool) {
-	if shift != 0 {
-		from, to := *old, *next // Shift replaces their ladders and tokens
-		from.Shift(shift)
-		to.Shift(shift)
-		old, next = &from, &to
-	}
+	return s.movePlace(i, old, next, shift, shift)
+}
+
+// movePlace replaces a contribution that was shifted by from by one that is shifted by to.
+func (s *Sums) movePlace(i int, old, next *Place, from, to int64) (changed bool) {
+	old, next = shiftedRow(old, &s.oldPlace, from, (*Place).Shift), shiftedRow(next, &s.nextPlace, to, (*Place).Shift)
 	row := &s.places[i]
 	changed = replace(&row.tableSum, PlaceTable, old, next)
 	if old.Injected != next.Injected {
@@ -155,6 +160,7 @@ func (s *Sums) ReplacePlace(i int, old, next *Place, shift int64) (changed bool)
 	changed = row.ages.replace(&old.Ages, &next.Ages) || changed
 	changed = row.dwell.replace(&old.Dwell, &next.Dwell) || changed
 	changed = row.stuck.replace(old.Stuck, next.Stuck) || changed
+	changed = row.replaceGroups(old.Groups, next.Groups) || changed
 	if changed {
 		s.Places.Add(int32(i))
 	}
@@ -164,12 +170,11 @@ func (s *Sums) ReplacePlace(i int, old, next *Place, shift int64) (changed bool)
 // ReplaceTransition replaces a contribution to the row of a transition, and reports
 // whether they differ.
 func (s *Sums) ReplaceTransition(i int, old, next *Transition, shift int64) (changed bool) {
-	if shift != 0 {
-		from, to := *old, *next
-		from.Shift(shift)
-		to.Shift(shift)
-		old, next = &from, &to
-	}
+	return s.moveTransition(i, old, next, shift, shift)
+}
+
+func (s *Sums) moveTransition(i int, old, next *Transition, from, to int64) (changed bool) {
+	old, next = shiftedRow(old, &s.oldTransition, from, (*Transition).Shift), shiftedRow(next, &s.nextTransition, to, (*Transition).Shift)
 	row := &s.transitions[i]
 	changed = replace(&row.tableSum, TransitionTable, old, next)
 	changed = row.duration.replace(&old.Duration, &next.Duration) || changed
@@ -192,42 +197,48 @@ func (s *Sums) ReplaceRest(old, next *Rows, shift int64) {
 	}
 }
 
+// shiftedRow returns a row, or a copy of it that is shifted, whose ladder and tokens are its own.
+func shiftedRow[R any](r, into *R, by int64, shift func(*R, int64)) *R {
+	if by == 0 {
+		return r
+	}
+	*into = *r
+	shift(into, by)
+	return into
+}
+
 // Add adds a contribution.
-func (s *Sums) Add(c Contributor, shift int64) { s.each(c, 0, shift, false) }
+func (s *Sums) Add(c Contributor, shift int64) {
+	var place, noPlace Place
+	var transition, noTransition Transition
+	places, transitions := c.Size()
+	for i := range places {
+		s.ReplacePlace(i, &noPlace, c.PlaceAt(i, &place), shift)
+	}
+	for i := range transitions {
+		s.ReplaceTransition(i, &noTransition, c.TransitionAt(i, &transition), shift)
+	}
+	s.ReplaceRest(&Rows{}, c.Rest(), shift)
+}
 
 // Move replaces the shift of a contribution.
 func (s *Sums) Move(c Contributor, from, to int64) {
-	if from != to {
-		s.each(c, from, to, true)
+	if from == to {
+		return
 	}
-}
-
-// each adds all rows of a contribution as shifted by to. If moved, they are there as shifted by
-// from.
-func (s *Sums) each(c Contributor, from, to int64, moved bool) {
 	var place Place
 	var transition Transition
 	places, transitions := c.Size()
 	for i := range places {
 		p := c.PlaceAt(i, &place)
-		if moved {
-			s.ReplacePlace(i, p, &Place{}, from)
-		}
-		s.ReplacePlace(i, &Place{}, p, to)
+		s.movePlace(i, p, p, from, to)
 	}
 	for i := range transitions {
 		t := c.TransitionAt(i, &transition)
-		if moved {
-			s.ReplaceTransition(i, t, &Transition{}, from)
-		}
-		s.ReplaceTransition(i, &Transition{}, t, to)
+		s.moveTransition(i, t, t, from, to)
 	}
-	if moved {
-		s.replaceQueues(c.Rest().Queues, nil, from)
-		s.replaceQueues(nil, c.Rest().Queues, to)
-	} else {
-		s.ReplaceRest(&Rows{}, c.Rest(), to)
-	}
+	s.replaceQueues(c.Rest().Queues, nil, from)
+	s.replaceQueues(nil, c.Rest().Queues, to)
 }
 
 // Rows returns the sums. Rows that did not change since prev, the last result, share its
@@ -279,7 +290,7 @@ func (s *Sums) renew(places, transitions []int32, all Contributors) {
 	for _, i := range transitions {
 		todo = renewTimes(todo, int(i), TransitionTable, &s.transitions[i].tableSum, Contributor.transitionWords)
 	}
-	queue := func(c Contributor, priority int) words { return QueueTable.read(queueAt(c, priority)) }
+	queue := func(c Contributor, priority int) words { return QueueTable.words(queueAt(c, priority)) }
 	for p := range s.queues {
 		todo = renewTimes(todo, p, QueueTable, &s.queues[p].tableSum, queue)
 	}
@@ -314,7 +325,7 @@ func (p *placeSum) renew(todo []again, i int) []again {
 			}
 		}})
 	}
-	if p.stuck.lacks() {
+	if p.stuck.lacks(MaxStuck) {
 		p.stuck = oldest{}
 		todo = append(todo, again{i, func(c Contributor, at int, shift int64) {
 			tokens := shiftTokens(c.stuckIn(at), shift)
@@ -323,7 +334,7 @@ func (p *placeSum) renew(todo []again, i int) []again {
 			}
 		}})
 	}
-	return todo
+	return p.renewGroups(todo, i)
 }
 
 func renewTimes[R any](todo []again, i int, t *Table[R], sum *tableSum, numbers func(c Contributor, row int) words) []again {
@@ -347,6 +358,7 @@ func (p *placeSum) row() (r Place) {
 	if n := min(len(p.stuck.best), MaxStuck); n > 0 {
 		r.Stuck = slices.Clone(p.stuck.best[:n])
 	}
+	r.Groups = p.groupRows()
 	return r
 }
 

@@ -56,7 +56,7 @@ func (p *Place) sameSum(sum *Place) bool {
 	}
 	dwell := p.Dwell.asSum(sum.Dwell.Schema)
 	return PlaceTable.equal(p, sum) && p.Injected == sum.Injected && p.Ages.Equal(&sum.Ages) && dwell.Equal(&sum.Dwell) &&
-		slices.EqualFunc(p.Stuck, sum.Stuck, func(a, b Token) bool { return a.Compare(&b) == 0 })
+		slices.EqualFunc(p.Stuck, sum.Stuck, func(a, b Token) bool { return a.Compare(&b) == 0 }) && SameGroups(p.Groups, sum.Groups)
 }
 
 func (t *Transition) sameSum(sum *Transition) bool {

@@ -153,7 +153,7 @@ func TestCheckCorrectsWhatDiffers(t *testing.T) {
 	}
 	all[0].rows.Places[1].Arrivals++ // without a word
 	all[1].rows.Transitions[0].Duration.Observe(12345)
-	all[1].rows.Places[2].Stuck = nil
+	all[1].rows.Places[2].Groups = []Group{{ReasonDead, 9, now0, Token{Instance: "x", Injected: now0 - 99}}}
 	if n := s.Check([]int32{0, 1, 2}, []int32{0, 1}, contributorsOf(all)); n != 3 {
 		t.Errorf("%d rows differ, want 3", n)
 	}

@@ -104,15 +104,14 @@ func (s *histogramSum) replace(old, next *Histogram) (changed bool) {
 	for _, h := range []*Histogram{old, next} {
 		s.coarsenFor(h)
 	}
-	if old.Schema == next.Schema || len(a) == 0 || len(b) == 0 {
-		changed = s.replaceBuckets(a, b, next, old) || changed
-	} else {
-		for _, x := range a {
-			s.bucket(x.Index, old.Schema).subtract(x.N)
-		}
-		for _, x := range b {
-			s.bucket(x.Index, next.Schema).add(x.N)
-		}
+	switch {
+	case len(b) == 0:
+		changed = s.replaceBuckets(a, b, old.Schema) || changed
+	case len(a) == 0 || old.Schema == next.Schema:
+		changed = s.replaceBuckets(a, b, next.Schema) || changed
+	default:
+		s.replaceBuckets(a, nil, old.Schema)
+		s.replaceBuckets(nil, b, next.Schema)
 		changed = true
 	}
 	for len(s.buckets) > MaxBuckets && s.schema > MinSchema {
@@ -121,28 +120,30 @@ func (s *histogramSum) replace(old, next *Histogram) (changed bool) {
 	return changed
 }
 
-// replaceBuckets changes the buckets that differ.
-func (s *histogramSum) replaceBuckets(a, b []Bucket, next, old *Histogram) (changed bool) {
-	schema := next.Schema
-	if len(b) == 0 {
-		schema = old.Schema
-	}
-	for len(a)+len(b) > 0 {
+// replaceBuckets replaces buckets of a schema by others of it, and reports whether they differ.
+func (s *histogramSum) replaceBuckets(a, b []Bucket, schema int8) (changed bool) {
+	at := 0 // where the last bucket is: the next one is not before it
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		var index int32
+		var from, to uint64
+		both := i < len(a) && j < len(b)
 		switch {
-		case len(b) == 0 || len(a) > 0 && a[0].Index < b[0].Index:
-			s.bucket(a[0].Index, schema).subtract(a[0].N)
-			a, changed = a[1:], true
-		case len(a) == 0 || b[0].Index < a[0].Index:
-			s.bucket(b[0].Index, schema).add(b[0].N)
-			b, changed = b[1:], true
+		case both && a[i].Index == b[j].Index:
+			index, from, to = a[i].Index, a[i].N, b[j].N
+			i, j = i+1, j+1
+		case j == len(b) || both && a[i].Index < b[j].Index:
+			index, from = a[i].Index, a[i].N
+			i++
 		default:
-			if a[0].N != b[0].N {
-				n := s.bucket(a[0].Index, schema)
-				n.subtract(a[0].N)
-				n.add(b[0].N)
-				changed = true
-			}
-			a, b = a[1:], b[1:]
+			index, to = b[j].Index, b[j].N
+			j++
+		}
+		if from != to {
+			at = s.bucket(at, index, schema)
+			n := &s.buckets[at].n
+			n.subtract(from)
+			n.add(to)
+			changed = true
 		}
 	}
 	return changed
@@ -173,10 +174,20 @@ func (s *histogramSum) coarsen(schema int8) {
 	s.schema, s.buckets = schema, out
 }
 
-// bucket returns the sum of a bucket of a schema that is not coarser.
-func (s *histogramSum) bucket(index int32, schema int8) *wide {
+// bucket returns where the sum of a bucket is, of a schema that is not coarser. It is not before
+// position i.
+func (s *histogramSum) bucket(i int, index int32, schema int8) int {
 	index = (index-1)>>(schema-s.schema) + 1
-	i, end := 0, len(s.buckets)
+	end := len(s.buckets)
+	if i+1 < end && s.buckets[i+1].index == index { // as in most histograms whose buckets all changed
+		return i + 1
+	}
+	for step := 1; i+step < end; step *= 2 { // it is often near
+		if s.buckets[i+step].index >= index {
+			end = i + step
+			break
+		}
+	}
 	for i < end { // slices.BinarySearchFunc takes three times as long, and this is called for each bucket of a message
 		if mid := (i + end) / 2; s.buckets[mid].index < index {
 			i = mid + 1
@@ -187,7 +198,7 @@ func (s *histogramSum) bucket(index int32, schema int8) *wide {
 	if i == len(s.buckets) || s.buckets[i].index != index {
 		s.buckets = slices.Insert(s.buckets, i, bucketSum{index: index})
 	}
-	return &s.buckets[i].n
+	return i
 }
 
 func (s *histogramSum) histogram() Histogram {

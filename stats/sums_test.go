@@ -122,7 +122,8 @@ func TestASingleTokenOrRunIsRecorded(t *testing.T) {
 	rec.LeftMany(1, 0, 100, 500, 1)
 	rec.Ran(0, 0, 100, 600)
 	rec.AddTo(rows)
-	if rec.Fired(0, 1); rec.Firings() != 1 {
+	rec.Fired(0, 1)
+	if rec.Firings() != 1 {
 		t.Errorf("%d firings", rec.Firings())
 	}
 	for name, h := range map[string]*Histogram{"300": &rows.Places[0].Dwell, "400": &rows.Places[1].Dwell, "500": &rows.Transitions[0].Duration} {

@@ -2,23 +2,35 @@
 
 package stats
 
-import "slices"
+import (
+	"math"
+	"slices"
+
+	"github.com/pnagent/pnagent/internal/firstfields"
+)
 
 // A Table declares the numbers of one kind of row: each of them once, with what all
 // that copy, compare, add or save rows have to know of it. What is no single number
 // (times that are added up, ladders, histograms, lists) has a type of its own.
 type Table[R any] struct {
+	// In the order of the row's first fields, which are these numbers, the counts before the moments.
 	Counts  []Count[R]
 	Moments []Moment[R]
-
-	// words and setWords copy the counts and moments of a row, in their order: what is done for
-	// each row of each message works on words. Without them Of serves.
-	words    func(*R) words
-	setWords func(*R, words)
 }
 
 // words are the numbers of a row, the counts before the moments.
 type words [mostCounts + mostMoments]uint64
+
+// numbers returns the numbers of a row: the memory of its first fields.
+func (t *Table[R]) numbers(r *R) []uint64 {
+	return firstfields.Of(r, len(t.Counts)+len(t.Moments))
+}
+
+// words returns a copy of the numbers of a row.
+func (t *Table[R]) words(r *R) (w words) {
+	copy(w[:], t.numbers(r))
+	return w
+}
 
 // Count is a number that is added up over sources.
 type Count[R any] struct {
@@ -40,6 +52,7 @@ type Moment[R any] struct {
 	Wire   int
 	Column Columns
 	Latest bool // the sum keeps the latest, not the earliest
+	Ahead  bool // it may be later than now
 	Of     func(*R) *int64
 }
 
@@ -52,10 +65,9 @@ var PlaceTable = &Table[Place]{
 		{"instances", 5, ColPlaceInstances, false, func(p *Place) *uint64 { return &p.Instances }},
 	},
 	Moments: []Moment[Place]{
-		{"oldest", 6, ColOldest, false, func(p *Place) *int64 { return &p.Oldest }},
-		{"last_injection", 7, ColOldest, true, func(p *Place) *int64 { return &p.LastInjection }},
+		{"oldest", 6, ColOldest, false, false, func(p *Place) *int64 { return &p.Oldest }},
+		{"last_injection", 7, ColOldest, true, false, func(p *Place) *int64 { return &p.LastInjection }},
 	},
-	words: placeWords, setWords: setPlaceWords,
 }
 
 // TransitionTable declares the numbers of transitions.
@@ -71,29 +83,11 @@ var TransitionTable = &Table[Transition]{
 		{"running", 8, ColRunning, false, func(t *Transition) *uint64 { return &t.Running }},
 	},
 	Moments: []Moment[Transition]{
-		{"enabled_since", 7, ColEnabled, false, func(t *Transition) *int64 { return &t.EnabledSince }},
-		{"running_since", 9, ColRunning, false, func(t *Transition) *int64 { return &t.RunningSince }},
-		{"last_firing", 10, ColLastFiring, true, func(t *Transition) *int64 { return &t.LastFiring }},
+		{"enabled_since", 7, ColEnabled, false, false, func(t *Transition) *int64 { return &t.EnabledSince }},
+		{"running_since", 9, ColRunning, false, false, func(t *Transition) *int64 { return &t.RunningSince }},
+		{"last_firing", 10, ColLastFiring, true, false, func(t *Transition) *int64 { return &t.LastFiring }},
+		{"next_due", 15, ColNextDue, false, true, func(t *Transition) *int64 { return &t.NextDue }},
 	},
-	words: transitionWords, setWords: setTransitionWords,
-}
-
-func placeWords(p *Place) words {
-	return words{p.Tokens, p.Arrivals, p.Departures, p.Instances, uint64(p.Oldest), uint64(p.LastInjection)}
-}
-
-func setPlaceWords(p *Place, w words) {
-	p.Tokens, p.Arrivals, p.Departures, p.Instances, p.Oldest, p.LastInjection = w[0], w[1], w[2], w[3], int64(w[4]), int64(w[5])
-}
-
-func transitionWords(t *Transition) words {
-	return words{t.Firings, t.Failures, t.Retries, t.Cancels, t.Timeouts, t.Late, t.Enabled, t.Running,
-		uint64(t.EnabledSince), uint64(t.RunningSince), uint64(t.LastFiring)}
-}
-
-func setTransitionWords(t *Transition, w words) {
-	t.Firings, t.Failures, t.Retries, t.Cancels, t.Timeouts, t.Late = w[0], w[1], w[2], w[3], w[4], w[5]
-	t.Enabled, t.Running, t.EnabledSince, t.RunningSince, t.LastFiring = w[6], w[7], int64(w[8]), int64(w[9]), int64(w[10])
 }
 
 // NetTable declares the numbers of a whole net.
@@ -113,8 +107,8 @@ var QueueTable = &Table[Queue]{
 		{"quote_switches", 6, ColQueues, true, func(q *Queue) *uint64 { return &q.QuoteSwitches }},
 	},
 	Moments: []Moment[Queue]{
-		{"oldest_since", 3, ColQueues, false, func(q *Queue) *int64 { return &q.OldestSince }},
-		{"unserved_since", 4, ColQueues, false, func(q *Queue) *int64 { return &q.UnservedSince }},
+		{"oldest_since", 3, ColQueues, false, false, func(q *Queue) *int64 { return &q.OldestSince }},
+		{"unserved_since", 4, ColQueues, false, false, func(q *Queue) *int64 { return &q.UnservedSince }},
 	},
 }
 
@@ -208,8 +202,7 @@ func (t *Table[R]) shift(r *R, d int64) {
 
 // equal reports whether two rows have the same numbers.
 func (t *Table[R]) equal(a, b *R) bool {
-	return !slices.ContainsFunc(t.Counts, func(c Count[R]) bool { return *c.Of(a) != *c.Of(b) }) &&
-		!slices.ContainsFunc(t.Moments, func(m Moment[R]) bool { return *m.Of(a) != *m.Of(b) })
+	return slices.Equal(t.numbers(a), t.numbers(b))
 }
 
 // raise raises each counter and each latest time to that of floor if it is lower, and
@@ -224,38 +217,10 @@ func (t *Table[R]) raise(r, floor *R) (raised bool) {
 	return raised
 }
 
-// read returns the numbers of a row.
-func (t *Table[R]) read(r *R) (w words) {
-	if t.words != nil {
-		return t.words(r)
-	}
-	for i := range t.Counts {
-		w[i] = *t.Counts[i].Of(r)
-	}
-	for i := range t.Moments {
-		w[len(t.Counts)+i] = uint64(*t.Moments[i].Of(r))
-	}
-	return w
-}
-
-// write sets the numbers of a row.
-func (t *Table[R]) write(r *R, w words) {
-	if t.setWords != nil {
-		t.setWords(r, w)
-		return
-	}
-	for i := range t.Counts {
-		*t.Counts[i].Of(r) = w[i]
-	}
-	for i := range t.Moments {
-		*t.Moments[i].Of(r) = int64(w[len(t.Counts)+i])
-	}
-}
-
-// Take sets the numbers in the given columns to those of src, which are not later than
-// latest.
+// Take sets the numbers in the given columns to those of src. Times are not later than latest, unless
+// they are ahead of now.
 func (t *Table[R]) Take(r, src *R, given Columns, latest int64) {
-	to, from := t.read(r), t.read(src)
+	to, from := t.numbers(r), t.numbers(src)
 	for i := range t.Counts {
 		if given.Has(t.Counts[i].Column) {
 			to[i] = from[i]
@@ -263,18 +228,22 @@ func (t *Table[R]) Take(r, src *R, given Columns, latest int64) {
 	}
 	for i := range t.Moments {
 		if given.Has(t.Moments[i].Column) {
-			at := len(t.Counts) + i
-			to[at] = uint64(min(int64(from[at]), latest))
+			at, most := len(t.Counts)+i, latest
+			if t.Moments[i].Ahead {
+				most = math.MaxInt64
+			}
+			to[at] = uint64(min(int64(from[at]), most))
 		}
 	}
-	t.write(r, to)
 }
 
-// Latest returns the latest time of a row; 0 for none.
+// Latest returns the latest time of a row, without those that may be ahead of now; 0 for none.
 func (t *Table[R]) Latest(r *R) (latest int64) {
-	w := t.read(r)
+	moments := t.numbers(r)[len(t.Counts):]
 	for i := range t.Moments {
-		latest = max(latest, int64(w[len(t.Counts)+i]))
+		if !t.Moments[i].Ahead {
+			latest = max(latest, int64(moments[i]))
+		}
 	}
 	return latest
 }
@@ -317,7 +286,7 @@ func (t *Table[R]) negate(r *R) (neg R) {
 // Fell calls report for each counter in the given columns that is lower in next than in
 // old, until it returns false.
 func (t *Table[R]) Fell(old, next *R, given Columns, report func(counter string, from, to uint64) bool) {
-	from, to := t.read(old), t.read(next)
+	from, to := t.numbers(old), t.numbers(next)
 	for i := range t.Counts {
 		if to[i] >= from[i] {
 			continue
@@ -330,7 +299,7 @@ func (t *Table[R]) Fell(old, next *R, given Columns, report func(counter string,
 
 // Saturated reports whether a count of r reached MaxSum.
 func (t *Table[R]) Saturated(r *R) bool {
-	return slices.ContainsFunc(t.Counts, func(c Count[R]) bool { return *c.Of(r) == MaxSum })
+	return slices.Contains(t.numbers(r)[:len(t.Counts)], MaxSum)
 }
 
 // Each calls do for each count of r.

@@ -30,6 +30,8 @@ func (r Reason) Words(place string, count uint32) string {
 		return "nothing in its instance can ever enable it"
 	case ReasonIncident:
 		return "failed permanently: an operator must act"
+	case ReasonNoWorker:
+		return "no worker that is alive takes it"
 	}
 	return "waits for something that its engine does not report"
 }

@@ -5,10 +5,12 @@ package telemetry
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/internal/lograte"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -33,6 +35,45 @@ type Action struct {
 	// Unlogged is the number of refused requests before this one of which there is no
 	// record: an engine keeps 100 of these at once, and then one a second.
 	Unlogged uint64 `json:"unlogged,omitempty"`
+}
+
+// Auditor keeps what a source was asked to do, and publishes it. Its methods are safe for concurrent use.
+type Auditor struct {
+	Conn     *nats.Conn
+	Subjects Subjects
+	Write    func(Action) error // into the audit log; nil keeps none
+	Log      *slog.Logger
+
+	refused lograte.Limit
+}
+
+// Keep writes an action into the audit log, and publishes it if it is about a net. What cannot be
+// written is logged, so that no record is lost. A client can send any number of requests that are
+// refused, so few of these are kept.
+func (x *Auditor) Keep(a *Action) {
+	if keep := a.OK || a.Unknown; !keep {
+		a.Unlogged, keep = x.refused.Take(a.At)
+		if !keep {
+			return
+		}
+	}
+	a.Clip()
+	if x.Write != nil {
+		if err := x.Write(*a); err != nil {
+			x.Log.Error("audit log not written", "source", a.Source, "net", a.Net, "instance", a.Instance, "place", a.Place, "transition", a.Transition,
+				"kind", a.Kind, "by", a.By, "comment", a.Comment, "tokens", a.Tokens, "event", a.Event, "reason", a.Error, "err", err)
+		}
+	}
+	if a.Net == "" {
+		return
+	}
+	text, err := json.Marshal(a)
+	if err == nil {
+		err = x.Conn.Publish(x.Subjects.Audit(a.Net, a.Source), text)
+	}
+	if err != nil {
+		x.Log.Warn("action not published", "source", a.Source, "net", a.Net, "instance", a.Instance, "err", err)
+	}
 }
 
 // Audit is where an engine publishes an Action about a net.

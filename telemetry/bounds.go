@@ -31,7 +31,7 @@ const (
 // The columns of each table.
 const (
 	placeColumns = stats.ColTokens | stats.ColArrivals | stats.ColDepartures | stats.ColPlaceInstances |
-		stats.ColOldest | stats.ColAges | stats.ColDwell | stats.ColStuck
+		stats.ColOldest | stats.ColAges | stats.ColDwell | stats.ColStuck | stats.ColGroups
 	transitionColumns = stats.ColFirings | stats.ColFailures | stats.ColEnabled | stats.ColRunning |
-		stats.ColLastFiring | stats.ColDuration | stats.ColTimeouts
+		stats.ColLastFiring | stats.ColDuration | stats.ColTimeouts | stats.ColNextDue
 )

@@ -59,7 +59,8 @@ func TestTokensOfOneEventAreBounded(t *testing.T) {
 		before := s.strays
 		r.Take(0, n, now0, now0+3)
 		r.Inject(0, n, now0+3)
-		if rowsOf(t, s, now0+4); s.strays != before+2 {
+		rowsOf(t, s, now0+4)
+		if s.strays != before+2 {
 			t.Errorf("%d tokens: %d strays after %d", n, s.strays, before)
 		}
 	}

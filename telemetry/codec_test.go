@@ -75,6 +75,19 @@ func randomPlace(r *rand.Rand, now int64, size [2]int) stats.Place {
 				Place: r.Int32N(int32(size[0])+1) - 1, Count: r.Uint32N(9), Until: randomTime(r, now), What: randomWhat(r)}}})
 	}
 	slices.SortFunc(p.Stuck, func(a, b stats.Token) int { return a.Compare(&b) })
+	for reason := stats.ReasonEnabled; reason <= stats.LastReason; reason++ {
+		g := stats.Group{Reason: reason, Tokens: 1 + r.Uint64N(99), Oldest: stats.Token{Instance: "hidden", Injected: now - randomAge(r)}}
+		if len(p.Stuck) > 0 && r.IntN(2) == 0 {
+			g.Oldest = p.Stuck[r.IntN(len(p.Stuck))]
+		}
+		g.Due = g.Oldest.Due()
+		if r.IntN(2) == 0 {
+			g.Due -= 1000
+		}
+		if r.IntN(4) == 0 {
+			p.Groups = append(p.Groups, g)
+		}
+	}
 	return p
 }
 
@@ -87,7 +100,7 @@ func randomTransition(r *rand.Rand, now int64) stats.Transition {
 	return stats.Transition{Firings: r.Uint64N(1e12), Failures: r.Uint64N(9), Retries: r.Uint64N(9), Cancels: r.Uint64N(9),
 		Timeouts: r.Uint64N(9), Late: r.Uint64N(9),
 		Enabled: r.Uint64N(99), EnabledSince: randomTime(r, now), Running: r.Uint64N(99), RunningSince: randomTime(r, now),
-		LastFiring: randomTime(r, now), Duration: randomHistogram(r, r.IntN(20)), Slowest: randomSlowest(r, now)}
+		LastFiring: randomTime(r, now), NextDue: randomTime(r, now), Duration: randomHistogram(r, r.IntN(20)), Slowest: randomSlowest(r, now)}
 }
 
 // randomSlowest sometimes returns none.
@@ -161,7 +174,7 @@ func forget(s *Snapshot, keep stats.Columns) {
 	if len(s.Rows.Transitions) == 0 {
 		s.Rows.Columns &^= transitionColumns
 	}
-	c, stuck := s.Rows.Columns, false
+	c, stuck, groups := s.Rows.Columns, false, false
 	if !c.Has(stats.ColInstances) {
 		s.Rows.Net = stats.NetRow{}
 	}
@@ -182,10 +195,13 @@ func forget(s *Snapshot, keep stats.Columns) {
 	}
 	for i := range s.Rows.Places {
 		forgetPlace(&s.Rows.Places[i], c)
-		stuck = stuck || len(s.Rows.Places[i].Stuck) > 0
+		stuck, groups = stuck || len(s.Rows.Places[i].Stuck) > 0, groups || len(s.Rows.Places[i].Groups) > 0
 	}
 	if !stuck {
 		s.Rows.Columns &^= stats.ColStuck
+	}
+	if !groups {
+		s.Rows.Columns &^= stats.ColGroups
 	}
 	for i := range s.Rows.Transitions {
 		forgetTransition(&s.Rows.Transitions[i], c)
@@ -225,6 +241,9 @@ func forgetPlace(p *stats.Place, c stats.Columns) {
 	if c.Has(stats.ColStuck) {
 		p.Stuck = was.Stuck
 	}
+	if c.Has(stats.ColGroups) {
+		p.Groups = was.Groups
+	}
 }
 
 func forgetTransition(t *stats.Transition, c stats.Columns) {
@@ -247,6 +266,9 @@ func forgetTransition(t *stats.Transition, c stats.Columns) {
 	}
 	if c.Has(stats.ColLastFiring) {
 		t.LastFiring = was.LastFiring
+	}
+	if c.Has(stats.ColNextDue) {
+		t.NextDue = was.NextDue
 	}
 	if c.Has(stats.ColDuration) {
 		t.Duration, t.Slowest = was.Duration, was.Slowest
@@ -278,7 +300,7 @@ func TestDecodeIsTheInverseOfEncode(t *testing.T) {
 		} else {
 			forget(&s, stats.AllColumns)
 		}
-		if s.Full && s.Rows.Columns&placeColumns == stats.ColStuck {
+		if lists := stats.ColStuck | stats.ColGroups; s.Full && s.Rows.Columns&lists != 0 && s.Rows.Columns&placeColumns&^lists == 0 {
 			continue
 		}
 		var err error
@@ -340,6 +362,7 @@ func TestEncodeRejectsWhatWouldBeReadAsSomethingElse(t *testing.T) {
 		}, BadValue},
 		"a priority twice":          {func(s *Snapshot) { s.Rows.Queues = make([]stats.Queue, 2) }, BadIndex},
 		"stuck tokens and no count": {func(s *Snapshot) { s.Rows.Columns = stats.ColStuck }, BadColumns},
+		"groups and no count":       {func(s *Snapshot) { s.Rows.Columns = stats.ColStuck | stats.ColGroups }, BadColumns},
 	} {
 		s := snapshotOf(randomRows(r, now0, [2]int{2, 2}))
 		c.change(&s)
@@ -352,7 +375,7 @@ func TestEncodeRejectsWhatWouldBeReadAsSomethingElse(t *testing.T) {
 // goldenSnapshot returns a small snapshot with every field.
 func goldenSnapshot() Snapshot {
 	rows := stats.Rows{
-		Columns: stats.AllColumns,
+		Columns: stats.AllColumns &^ (stats.ColNextDue | stats.ColGroups),
 		Net:     stats.NetRow{Created: 5, Finished: 2, Failed: 1, Active: 2, Deadlocked: 1},
 		Places:  make([]stats.Place, 2), Transitions: make([]stats.Transition, 1),
 		Blocks: []stats.Block{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Instances: 2}},
@@ -420,6 +443,26 @@ func refusedGolden() Snapshot {
 	return s
 }
 
+// dueGolden returns refusedGolden with when a transition is to fire next.
+func dueGolden() Snapshot {
+	s := refusedGolden()
+	s.Rows.Columns |= stats.ColNextDue
+	s.Rows.Transitions[0].NextDue = now0 + 600_000_000
+	return s
+}
+
+// groupsGolden returns refusedGolden with the tokens of a place by why they wait: of one reason the
+// oldest is stuck too, of the other it is not.
+func groupsGolden() Snapshot {
+	s := refusedGolden()
+	s.Rows.Columns |= stats.ColGroups
+	p := &s.Rows.Places[0]
+	p.Groups = []stats.Group{{Reason: stats.ReasonDelayed, Tokens: 2, Due: now0 + 3_600_000_000, Oldest: stats.Token{Instance: "case 20", Injected: now0 - 2_000_000,
+		Waits: []stats.Wait{{Reason: stats.ReasonDelayed, Place: stats.NoPlace, Until: now0 + 7_200_000_000}}}},
+		{Reason: stats.ReasonMissing, Tokens: 1, Due: p.Stuck[0].Injected, Oldest: p.Stuck[0]}}
+	return s
+}
+
 // The bytes are a public interface and never change within v1.
 func TestGoldenBytes(t *testing.T) {
 	checkGolden(t, "snapshot", firstGolden())
@@ -428,7 +471,9 @@ func TestGoldenBytes(t *testing.T) {
 	checkGolden(t, "snapshot_region", regionGolden())
 	checkGolden(t, "snapshot_what", whatGolden())
 	checkGolden(t, "snapshot_refused", refusedGolden())
+	checkGolden(t, "snapshot_groups", groupsGolden())
 	checkGolden(t, "snapshot_remnants", remnantsGolden())
+	checkGolden(t, "snapshot_due", dueGolden())
 }
 
 func checkGolden(t *testing.T, name string, s Snapshot) {

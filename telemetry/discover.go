@@ -31,7 +31,7 @@ const discoverFor = 500 * time.Millisecond
 // Discover asks all sources of the subject space for their nets, and passes each answer
 // to found until that returns false, ctx ends, or no answer has arrived for half a
 // second. Answers of another form are ignored. A source may answer several times, with
-// other nets. The error is of the connection, or that of ctx.
+// other nets. It returns an error if the connection fails, or that of ctx.
 func Discover(ctx context.Context, nc *nats.Conn, subjects Subjects, found func(Discovered) bool) error {
 	inbox := nc.NewRespInbox()
 	answers, err := nc.SubscribeSync(inbox)
@@ -60,7 +60,7 @@ func next(ctx context.Context, answers *nats.Subscription) (*nats.Msg, error) {
 	return answers.NextMsgWithContext(ctx)
 }
 
-// readDiscovered decodes an answer. The error is about its form, or says that it is of a
+// readDiscovered decodes an answer. The error is about its form, or that it comes from a
 // source of another subject space.
 func readDiscovered(answer []byte, subjects Subjects) (Discovered, error) {
 	var info micro.Info

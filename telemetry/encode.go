@@ -61,7 +61,7 @@ func (e *Encoder) check(s *Snapshot) error {
 	case !s.Full && (len(s.PlaceIndex) != places || len(s.TransitionIndex) != transitions):
 		return fmt.Errorf("%w: %d places and %d transitions with an index of %d and %d",
 			BadIndex, places, transitions, len(s.PlaceIndex), len(s.TransitionIndex))
-	case s.Full && places > 0 && s.Rows.Columns&placeColumns == stats.ColStuck:
+	case s.Full && places > 0 && s.Rows.Columns&placeColumns&^(stats.ColStuck|stats.ColGroups) == 0 && s.Rows.Columns&placeColumns != 0:
 		return fmt.Errorf("%w: stuck tokens alone do not give the number of places", BadColumns)
 	case !stats.ValidQueues(s.Rows.Queues):
 		return fmt.Errorf("%w: priorities of queues rise and are below %d", BadIndex, stats.Priorities)
@@ -122,8 +122,8 @@ func (e *Encoder) appendPlaces(b []byte, s *Snapshot) ([]byte, error) {
 	if c.Has(stats.ColDwell) {
 		b = e.appendHistograms(b, &d)
 	}
-	if c.Has(stats.ColStuck) {
-		b = e.appendStuck(b, rows, s.PlaceIndex)
+	if c&(stats.ColStuck|stats.ColGroups) != 0 {
+		b = e.appendStuck(b, s)
 	}
 	if c.Has(stats.ColDwell) {
 		b = e.appendSlowest(b, &d, s.PlaceIndex)
@@ -143,9 +143,10 @@ func (e *Encoder) appendTransitions(b []byte, s *Snapshot) []byte {
 	if c.Has(stats.ColDuration) {
 		b = e.appendHistograms(b, &d)
 	}
-	b = appendColumns(b, transitionNumbers, rows, c, fieldDurations, 1<<29-1)
+	b = appendColumns(b, transitionNumbers, rows, c, fieldDurations, d.slowNum)
 	if c.Has(stats.ColDuration) {
 		b = e.appendSlowest(b, &d, s.TransitionIndex)
 	}
+	b = appendColumns(b, transitionNumbers, rows, c, d.slowNum, 1<<29-1)
 	return endField(b, start)
 }

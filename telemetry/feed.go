@@ -64,7 +64,8 @@ func (f *feed) send(now int64, full, bye bool, limit int, send func(payload []by
 		return fmt.Errorf("snapshot %d of net %q: %w", f.seq, s.Net, err)
 	}
 	f.inStep = true
-	if f.since++; full {
+	f.since++
+	if full {
 		f.since = 0
 	}
 	f.last, f.next = f.next, stats.Rows{}

@@ -57,15 +57,20 @@ func snapshotFields() fields {
 	histogram := func() fields { return newFields("cccccc") }
 	slowest := newFields("ntnn")
 	places := newFields("cccccccccmmll", newFields("ccc"), histogram(), oldestFields(), slowest)
-	transitions := newFields("ccccccccccmccl", histogram(), slowest)
-	row, block, queue, region, refused := newFields("nnnnn"), newFields("nnnn"), newFields("nnnnnn"), newFields("nnnt"), newFields("nnnn")
+	transitions := newFields("ccccccccccmcclc", histogram(), slowest)
+	row := newFields("nnnnn")
+	block := newFields("nnnn")
+	queue := newFields("nnnnnn")
+	region := newFields("nnnt")
+	refused := newFields("nnnn")
 	remnants := newFields("ll", newFields("stnncccn"), newFields("stnnnnnn"))
 	return newFields("tnnnntttnnmmmlnlnnmmm", places, transitions, row, block, queue, region, refused, remnants)
 }
 
 // oldestFields returns the fields of oldest tokens.
 func oldestFields() fields {
-	return newFields("nlnn", newFields("tnlnt", newFields("nnnnnt")))
+	token := func() fields { return newFields("tnlnt", newFields("nnnnnt")) }
+	return newFields("nlnnl", token(), newFields("nnnmn", token()))
 }
 
 // scanMode is how thoroughly scan checks what it reads.

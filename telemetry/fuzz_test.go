@@ -147,7 +147,8 @@ func FuzzDiscovered(f *testing.F) {
 		}
 		names := []string{d.Source}
 		for net, digest := range d.Nets {
-			if names = append(names, net); checkText(digest, MaxName) != nil {
+			names = append(names, net)
+			if checkText(digest, MaxName) != nil {
 				t.Fatalf("digest %q", digest)
 			}
 		}

@@ -5,6 +5,7 @@ package telemetry
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -157,15 +158,16 @@ func readHistogram[I byte | uint64](h *stats.Histogram, schema int32, index []I,
 	buckets, counts := h.Buckets[:len(index)], counts[:len(index)]
 	at := int64(zigzag32(uint64(index[0])))
 	buckets[0] = stats.Bucket{Index: int32(at), N: counts[0]}
-	// In zigzag form steps that rise are even and 2 or more.
-	least, odd, top := uint64(2), uint64(0), counts[0]-1
+	// In zigzag form steps that rise are even and 2 or more: others have the highest bit here.
+	steps, top := uint32(0), counts[0]-1
 	for i := 1; i < len(index); i++ {
-		v, n := uint64(index[i])&math.MaxUint32, counts[i]
+		v, n := uint32(index[i]), counts[i]
 		at += int64(v >> 1)
 		buckets[i] = stats.Bucket{Index: int32(at), N: n}
-		least, odd, top = min(least, v), odd|v, max(top, n-1)
+		steps |= bits.RotateLeft32(v, -1) - 1
+		top = max(top, n-1)
 	}
-	valid := least >= 2 && odd&1 == 0 && top < most && h.Schema >= stats.MinSchema && h.Schema <= stats.MaxSchema
+	valid := steps < 1<<31 && top < most && h.Schema >= stats.MinSchema && h.Schema <= stats.MaxSchema
 	if valid {
 		first, last := stats.IndexRange(h.Schema)
 		valid = buckets[0].Index >= first && at <= int64(last)

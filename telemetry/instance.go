@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
+	"github.com/pnagent/pnagent/internal/plaintext"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -23,6 +24,9 @@ var ErrNoInstance = errors.New("no such instance")
 // MaxHeld is the largest number of InstanceTokens in an Instance.
 const MaxHeld = 1000
 
+// MaxCommand is the largest InstanceWait.Command, in bytes.
+const MaxCommand = 2 << 10
+
 // Instance is the content of one instance of a net, as of At. It holds ids of
 // places and transitions, so it can be read without the definition.
 type Instance struct {
@@ -31,6 +35,7 @@ type Instance struct {
 	Tokens   []InstanceToken `json:"tokens"`
 	LeftOut  uint64          `json:"left_out,omitempty"` // tokens that did not fit
 	Acts     string          `json:"acts,omitempty"`     // see Config
+	Verbs    []string        `json:"verbs,omitempty"`    // see Config
 	Tool     string          `json:"tool,omitempty"`     // see Config
 }
 
@@ -55,6 +60,7 @@ type InstanceWait struct {
 	Count      uint32 `json:"count,omitempty"`
 	Until      int64  `json:"until,omitempty"`
 	What       string `json:"what,omitempty"`
+	Command    string `json:"command,omitempty"` // line of a shell that helps, by the engine's own tool, of a source that takes no requests
 }
 
 // NewInstanceWait returns a wait with the ids of a net.
@@ -81,7 +87,7 @@ func (p *Publisher) instance(net int, name string) (reply []byte, code string, e
 	case err != nil:
 		return nil, "500", err
 	}
-	found.Acts, found.Tool = p.cfg.Acts, p.cfg.Tool
+	found.Acts, found.Verbs, found.Tool = p.cfg.Acts, p.cfg.Verbs, p.cfg.Tool
 	limit := p.wire.limit() - replyOverhead
 	found.bound(MaxHeld)
 	for {
@@ -154,6 +160,11 @@ func readInstance(answer []byte) (*Instance, error) {
 	if err := checkText(i.Acts, MaxName); err != nil {
 		return nil, fmt.Errorf("acts: %w", err)
 	}
+	for _, v := range i.Verbs {
+		if err := checkText(v, MaxName); err != nil {
+			return nil, fmt.Errorf("verbs: %w", err)
+		}
+	}
 	i.Tool = stats.Clip(i.Tool, stats.MaxWhat)
 	if len(i.Tokens) > MaxHeld {
 		return nil, fmt.Errorf("%w: %d rows of tokens", TooMany, len(i.Tokens))
@@ -169,6 +180,9 @@ func readInstance(answer []byte) (*Instance, error) {
 		for k := range t.Waits {
 			times = append(times, t.Waits[k].Until)
 			t.Waits[k].What = stats.Clip(t.Waits[k].What, stats.MaxWhat)
+			if c := t.Waits[k].Command; len(c) > MaxCommand || strings.ContainsFunc(c, plaintext.Hostile) {
+				t.Waits[k].Command = "" // a part of it, or what it does not show, must not be pasted
+			}
 		}
 		if least, most := slices.Min(times), slices.Max(times); least < 0 || most > MaxTime {
 			return nil, fmt.Errorf("%w: a time of %d or %d", BadValue, least, most)

@@ -291,10 +291,10 @@ func TestOldestTokensOfAPlaceAreAnswered(t *testing.T) {
 	start(t, cfg)
 	for name, c := range map[string]struct{ request, code, reply string }{
 		"all": {request: `{"digest":"` + digest + `","place":1}`, reply: `{"place":1,"tokens":[{"instance":"case 7","injected":"1790000000000000",` +
-			`"waits":[{"transition":0,"reason":"REASON_MISSING","place":1,"count":2,"until":"0","what":""}],"n":"0","data":""},{"instance":"case 8","injected":"1790000000000001","waits":[],"n":"0","data":""}],"more":false,"matches":"2"}`},
-		"limited": {request: `{"digest":"` + digest + `","place":1,"limit":1}`, reply: `{"place":1,"tokens":[{"instance":"case 7","injected":"1790000000000000","waits":[{"transition":0,"reason":"REASON_MISSING","place":1,"count":2,"until":"0","what":""}],"n":"0","data":""}],"more":true,"matches":"2"}`},
+			`"waits":[{"transition":0,"reason":"REASON_MISSING","place":1,"count":2,"until":"0","what":""}],"n":"0","data":""},{"instance":"case 8","injected":"1790000000000001","waits":[],"n":"0","data":""}],"more":false,"matches":"2","groups":[]}`},
+		"limited": {request: `{"digest":"` + digest + `","place":1,"limit":1}`, reply: `{"place":1,"tokens":[{"instance":"case 7","injected":"1790000000000000","waits":[{"transition":0,"reason":"REASON_MISSING","place":1,"count":2,"until":"0","what":""}],"n":"0","data":""}],"more":true,"matches":"2","groups":[]}`},
 		"selected": {request: `{"digest":"` + digest + `","place":1,"limit":5,"name":"Case","data":"order=7","until":9,"from":3,"from_instance":"a"}`,
-			reply: `{"place":1,"tokens":[{"instance":"case 9","injected":"1790000000000000","waits":[],"n":"2","data":"{\"order\":7}"}],"more":true,"matches":"4000"}`},
+			reply: `{"place":1,"tokens":[{"instance":"case 9","injected":"1790000000000000","waits":[],"n":"2","data":"{\"order\":7}"}],"more":true,"matches":"4000","groups":[]}`},
 		"engine's error": {request: `{"digest":"` + digest + `","place":0}`, code: "500"},
 		"no such place":  {request: `{"digest":"` + digest + `","place":2}`, code: "404"},
 		"negative place": {request: `{"digest":"` + digest + `","place":-1}`, code: "404"},

@@ -83,7 +83,8 @@ func readBlocks(list *field, rows *stats.Rows) error {
 			out = append(out, b)
 		}
 	}
-	if rows.Blocks = out; len(out) > 0 {
+	rows.Blocks = out
+	if len(out) > 0 {
 		rows.Columns |= stats.ColBlocks
 	}
 	return nil

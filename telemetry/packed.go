@@ -85,17 +85,16 @@ func countEach(b []byte) (n int, err error) {
 // readPacked reads the numbers that countNumbers counted, and returns all of their bits. It
 // reports false if one does not fit 64 bits.
 func readPacked(b []byte, into strip[uint64]) (all uint64, ok bool) {
-	to := uintptr(0)
 	if len(b) == into.n {
-		for _, c := range b {
-			*(*uint64)(unsafe.Add(into.first, to)) = uint64(c)
-			all |= uint64(c)
-			to += into.step
-		}
-		return all, true
+		return readBytes(b, into), true
 	}
-	at, like := 0, ofSize(8) // many columns have numbers of one size, such as times
-	for range into.n {
+	row := 0
+	if len(b) == 2*into.n {
+		row, all = readPairs(b, into)
+	}
+	at, to := 2*row, uintptr(row)*into.step
+	like := ofSize(8) // many columns have numbers of one size, such as times
+	for range into.n - row {
 		v := uint64(b[at])
 		switch {
 		case v < more:
@@ -133,6 +132,64 @@ func readPacked(b []byte, into strip[uint64]) (all uint64, ok bool) {
 	return all, true
 }
 
+// readBytes reads numbers of one byte each, and returns all of their bits.
+func readBytes(b []byte, into strip[uint64]) (all uint64) {
+	first, to, step, at := into.first, uintptr(0), into.step, 0
+	for ; at+8 <= len(b); at += 8 {
+		word := binary.LittleEndian.Uint64(b[at:])
+		all |= word
+		*(*uint64)(unsafe.Add(first, to)) = word & 0xff
+		to += step
+		*(*uint64)(unsafe.Add(first, to)) = word >> 8 & 0xff
+		to += step
+		*(*uint64)(unsafe.Add(first, to)) = word >> 16 & 0xff
+		to += step
+		*(*uint64)(unsafe.Add(first, to)) = word >> 24 & 0xff
+		to += step
+		*(*uint64)(unsafe.Add(first, to)) = word >> 32 & 0xff
+		to += step
+		*(*uint64)(unsafe.Add(first, to)) = word >> 40 & 0xff
+		to += step
+		*(*uint64)(unsafe.Add(first, to)) = word >> 48 & 0xff
+		to += step
+		*(*uint64)(unsafe.Add(first, to)) = word >> 56
+		to += step
+	}
+	all |= all >> 32
+	all |= all >> 16
+	all |= all >> 8
+	for ; at < len(b); at++ {
+		*(*uint64)(unsafe.Add(first, to)) = uint64(b[at])
+		all |= uint64(b[at])
+		to += step
+	}
+	return all & 0xff
+}
+
+// readPairs reads numbers of two bytes each, up to one of another size, and returns how many
+// it read and all of their bits.
+func readPairs(b []byte, into strip[uint64]) (row int, all uint64) {
+	first, to, step, at := into.first, uintptr(0), into.step, 0
+	for ; at+8 <= len(b); at += 8 {
+		word := binary.LittleEndian.Uint64(b[at:])
+		if word&tops != tops&0x00ff00ff00ff00ff {
+			break
+		}
+		word = fourteen(word)
+		all |= word
+		*(*uint64)(unsafe.Add(first, to)) = word & 0xffff
+		to += step
+		*(*uint64)(unsafe.Add(first, to)) = word >> 16 & 0xffff
+		to += step
+		*(*uint64)(unsafe.Add(first, to)) = word >> 32 & 0xffff
+		to += step
+		*(*uint64)(unsafe.Add(first, to)) = word >> 48
+		to += step
+	}
+	all |= all >> 32
+	return at / 2, (all | all>>16) & 0xffff
+}
+
 // tops are the highest bits of the bytes of a word.
 const tops = 0x8080808080808080
 
@@ -150,10 +207,15 @@ func ofSize(n int) size {
 
 // seven joins the lower seven bits of each byte, the first byte lowest.
 func seven(word uint64) uint64 {
-	word &^= tops
-	word -= word & 0xff00ff00ff00ff00 >> 1     // 14 bits in each 16
+	word = fourteen(word)
 	word -= word & 0xffff0000ffff0000 >> 2 * 3 // 28 bits in each 32
 	return word&0xffffffff | word>>32<<28
+}
+
+// fourteen joins the lower seven bits of two bytes each, in 16 bits.
+func fourteen(word uint64) uint64 {
+	word &^= tops
+	return word - word&0xff00ff00ff00ff00>>1
 }
 
 // appendPacked appends a field of packed numbers, none if there are no rows.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/pnagent/pnagent/internal/wakeup"
 	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 // DefaultInterval is the time between two snapshots of a net.
@@ -25,6 +26,10 @@ const DefaultInterval = time.Second
 // maxJitter bounds the delay of an answer, which spreads the answers of the
 // sources of a large installation.
 const maxJitter = 500 * time.Millisecond
+
+// pingEvery is the least time between two pings of a Publisher: less than natslink.PingAfter by more
+// than DefaultInterval.
+const pingEvery = natslink.PingAfter - DefaultInterval
 
 // SourceNet is a net that a source runs.
 type SourceNet struct {
@@ -72,6 +77,9 @@ type Config struct {
 	// source takes none. Tool then says, for people, what acts on its instances
 	// instead, such as "Camunda Cockpit"; "" if that is not known.
 	Acts, Tool string
+
+	// Verbs are the requests that it takes, of fire, inject and retry; nil for all.
+	Verbs []string
 
 	// Region returns the state of the region of Nets[net] beyond its rows, or
 	// nil. It is called for each snapshot, as Rows is. Nil if no net has a
@@ -132,7 +140,8 @@ type Publisher struct {
 
 	notices notices
 	paces   paces
-	rhythm  rhythm // of the goroutine
+	pinged  time.Time // of the goroutine
+	rhythm  rhythm    // of the goroutine
 
 	unanswered atomic.Int64 // when it was last logged that an answer could not be sent
 }
@@ -140,6 +149,7 @@ type Publisher struct {
 // link is the part of a connection that the Publisher uses.
 type link interface {
 	publish(subject string, payload []byte) error
+	ping() // see natslink.Ping
 	// state returns whether the connection is up, and the number of reconnects.
 	state() (up bool, reconnects uint64)
 	// limit returns the largest size of a message in bytes.
@@ -298,6 +308,7 @@ func (p *Publisher) run() {
 		over := !answer.IsZero() && !now.Before(answer)
 		if !now.Before(p.rhythm.due) {
 			p.publishAll(false)
+			p.ping(now)
 			p.rhythm.passed(now)
 		} else if over {
 			p.publishAsked()
@@ -336,6 +347,14 @@ func (p *Publisher) follow(now time.Time) {
 	p.log.Info("interval of snapshots", "source", p.cfg.Source, "interval", p.rhythm.interval, "configured", p.cfg.Interval, "because", "a collector has too much work, or has no longer")
 	for _, f := range p.feeds {
 		f.head.Interval = p.rhythm.interval
+	}
+}
+
+// ping sends a ping with the snapshots, so that a Link does not wake for one of its own.
+func (p *Publisher) ping(now time.Time) {
+	if now.Sub(p.pinged) >= pingEvery {
+		p.wire.ping()
+		p.pinged = now
 	}
 }
 
@@ -392,7 +411,8 @@ func (p *Publisher) send(net int, bye bool) error {
 		f.inStep = false
 		return fmt.Errorf("rows of net %q: %w", f.head.Net, err)
 	}
-	if f.head.State = nil; p.cfg.Region != nil && f.head.Region != "" {
+	f.head.State = nil
+	if p.cfg.Region != nil && f.head.Region != "" {
 		f.head.State = p.cfg.Region(net)
 	}
 	if p.cfg.Refused != nil {

@@ -34,6 +34,7 @@ type fakeLink struct {
 	fail       error
 	last       [2][]byte // the last two messages
 	said       []string  // "second.tenth net seq full|sparse"
+	pings      int
 }
 
 func (l *fakeLink) publish(subject string, payload []byte) error {
@@ -68,6 +69,12 @@ func (l *fakeLink) state() (bool, uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.down, l.reconnects
+}
+
+func (l *fakeLink) ping() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pings++
 }
 
 func (l *fakeLink) limit() int { return MaxMessage }
@@ -143,6 +150,21 @@ func TestPublishesAtOnceThenEveryIntervalAndByeAtTheEnd(t *testing.T) {
 			t.Errorf("stats %+v", got)
 		}
 	})
+}
+
+// A ping goes with every second message of each second, and with each one of longer intervals.
+func TestPingsGoWithSnapshots(t *testing.T) {
+	for interval, pings := range map[time.Duration]int{100 * time.Millisecond: 20, time.Second: 15, 2 * time.Second: 15, 6 * time.Second: 5} {
+		cfg := testConfig("a", "b")
+		cfg.Interval = interval
+		story(t, cfg, func(t *testing.T, _ *Publisher, l *fakeLink) {
+			time.Sleep(30*time.Second - interval/2)
+			l.take()
+			if l.pings != pings {
+				t.Errorf("%d pings in 30 seconds with an interval of %v; want %d", l.pings, interval, pings)
+			}
+		})
+	}
 }
 
 // Many requests get one answer, after a short delay, and only for the requested

@@ -387,12 +387,20 @@ func TestNumbersOfAllLengths(t *testing.T) {
 	for range 2000 {
 		var b []byte
 		want := make([]uint64, r.IntN(30))
-		wide := 1 + r.IntN(64)
+		wide, pairs, bits := 1+r.IntN(64), r.IntN(3) == 0, uint64(0)
 		for i := range want {
-			if want[i] = r.Uint64() >> (63 - r.IntN(wide)); r.IntN(9) == 0 {
+			want[i] = r.Uint64() >> (63 - r.IntN(wide))
+			if r.IntN(9) == 0 {
 				want[i] = 0
 			}
+			if pairs && r.IntN(30) != 0 { // two bytes
+				want[i] = 1<<7 + r.Uint64N(1<<14-1<<7)
+			}
+			bits |= want[i]
 			b = protowire.AppendVarint(b, want[i])
+			if pairs {
+				continue
+			}
 			if n := protowire.SizeVarint(want[i]); r.IntN(9) == 0 && n < 10 { // with bytes that add nothing
 				b[len(b)-1] |= 0x80
 				b = append(append(b, bytes.Repeat([]byte{0x80}, r.IntN(10-n))...), 0)
@@ -403,8 +411,9 @@ func TestNumbersOfAllLengths(t *testing.T) {
 			t.Fatalf("%d numbers, %v; want %d in %x", n, err, len(want), b)
 		}
 		got := make([]uint64, n)
-		if _, ok := readPacked(b, stripOf(got, func(v *uint64) *uint64 { return v })); !ok {
-			t.Fatalf("%x: a number does not fit", b)
+		all, ok := readPacked(b, stripOf(got, func(v *uint64) *uint64 { return v }))
+		if !ok || all != bits {
+			t.Fatalf("%x: all bits %x, want %x; each number fits: %t", b, all, bits, ok)
 		}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Fatalf("%x (-want +got):\n%s", b, d)

@@ -63,7 +63,8 @@ func (m document) set(path string, v any) {
 	}
 	switch in := in.(type) {
 	case map[string]any:
-		if in[step] = v; v == nil {
+		in[step] = v
+		if v == nil {
 			delete(in, step)
 		}
 	case []any:

@@ -27,7 +27,7 @@ type Remnant struct {
 	SilentSince int64    // 0: messages of the source arrive
 	Places      []uint32 // that held tokens, strictly rising; nil if Left is 0
 	Enabled     []uint32 // transitions, likewise
-	Fired       []uint32 // transitions that have fired, strictly rising
+	Fired       []uint32 // transitions that have fired or are to, strictly rising
 	Deadlocked  bool     // instances of it were; false if Left is 0
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 	"github.com/pnagent/pnagent/telemetry/wire"
 )
 
@@ -44,6 +45,8 @@ type natsLink struct{ nc *nats.Conn }
 func (l natsLink) publish(subject string, payload []byte) error {
 	return l.nc.Publish(subject, payload)
 }
+
+func (l natsLink) ping() { natslink.Ping(l.nc) }
 
 func (l natsLink) state() (bool, uint64) { return l.nc.IsConnected(), l.nc.Stats().Reconnects }
 

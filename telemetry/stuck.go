@@ -3,8 +3,11 @@
 package telemetry
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/pnagent/pnagent/stats"
 )
@@ -12,34 +15,61 @@ import (
 // fieldStuck is the field of the oldest tokens of places.
 const fieldStuck = 12
 
-func (e *Encoder) appendStuck(b []byte, rows []stats.Place, index []uint32) []byte {
-	for i := range rows {
-		if len(rows[i].Stuck) == 0 {
+func (e *Encoder) appendStuck(b []byte, s *Snapshot) []byte {
+	for i := range s.Rows.Places {
+		var stuck []stats.Token
+		var groups []stats.Group
+		if s.Rows.Columns.Has(stats.ColStuck) {
+			stuck = s.Rows.Places[i].Stuck
+		}
+		if s.Rows.Columns.Has(stats.ColGroups) {
+			groups = s.Rows.Places[i].Groups
+		}
+		if len(stuck)+len(groups) == 0 {
 			continue
 		}
 		var start int
 		b, start = beginField(b, fieldStuck)
-		b = appendNumber(b, 1, rowAt(index, i))
-		for j := range rows[i].Stuck {
-			b = e.appendToken(b, &stats.FoundToken{Token: rows[i].Stuck[j]})
+		b = appendNumber(b, 1, rowAt(s.PlaceIndex, i))
+		for j := range stuck {
+			b = e.appendToken(b, 2, &stats.FoundToken{Token: stuck[j]})
+		}
+		for j := range groups {
+			b = e.appendGroup(b, &groups[j], stuck)
 		}
 		b = endField(b, start)
 	}
 	return b
 }
 
+// appendGroup appends a group. Its oldest token is written once if it is stuck too.
+func (e *Encoder) appendGroup(b []byte, g *stats.Group, stuck []stats.Token) []byte {
+	b, start := beginField(b, 5)
+	b = appendNumber(b, 1, g.Reason)
+	b = appendNumber(b, 2, g.Tokens)
+	at := slices.IndexFunc(stuck, func(t stats.Token) bool { return t.Compare(&g.Oldest) == 0 })
+	b = appendNumber(b, 3, uint32(at+1))
+	if at < 0 {
+		b = e.appendToken(b, 4, &stats.FoundToken{Token: g.Oldest})
+	}
+	if g.Due != g.Oldest.Due() {
+		b = appendNumber(b, 5, g.Due)
+	}
+	return endField(b, start)
+}
+
 // appendFound appends the message of an answer about one place.
 func (e *Encoder) appendFound(b []byte, place int, found *stats.Found) []byte {
 	b = appendNumber(b, 1, uint32(place))
 	for i := range found.Tokens {
-		b = e.appendToken(b, &found.Tokens[i])
+		b = e.appendToken(b, 2, &found.Tokens[i])
 	}
 	b = appendTrue(b, 3, found.More)
 	return appendNumber(b, 4, found.Matches)
 }
 
-func (e *Encoder) appendToken(b []byte, t *stats.FoundToken) []byte {
-	b, start := beginField(b, 2)
+func (e *Encoder) appendToken(b []byte, field protowire.Number, t *stats.FoundToken) []byte {
+	b, start := beginField(b, field)
 	b = e.text(b, 1, t.Instance)
 	b = appendNumber(b, 2, t.Injected)
 	for i := range t.Waits {
@@ -62,11 +92,11 @@ func (e *Encoder) appendWait(b []byte, w *stats.Wait) []byte {
 	return endField(b, start)
 }
 
-// readStuck sets the oldest tokens of every row. The list names rows by their index in the
+// readStuck sets the oldest tokens and the groups of every row. The list names rows by their index in the
 // net.
 func (t *table) readStuck(rows []stats.Place) error {
 	for i := range rows {
-		rows[i].Stuck = rows[i].Stuck[:0]
+		rows[i].Stuck, rows[i].Groups = rows[i].Stuck[:0], rows[i].Groups[:0]
 	}
 	f, last := t.f[fieldStuck].fields, uint32(0)
 	for i, b := range t.f[fieldStuck].parts {
@@ -89,7 +119,69 @@ func (t *table) readStuck(rows []stats.Place) error {
 		if len(rows[row].Stuck) > 0 {
 			*t.known |= stats.ColStuck
 		}
+		if err := t.readGroups(&f[5], &rows[row]); err != nil {
+			return fmt.Errorf("place %d: groups: %w", place, err)
+		}
+		if len(rows[row].Groups) > 0 {
+			*t.known |= stats.ColGroups
+		}
 	}
+	return nil
+}
+
+// readGroups sets the groups of a row, whose oldest tokens are set. Those of a reason that a later
+// version of the wire added are left out: why their tokens wait is not known.
+func (t *table) readGroups(list *field, p *stats.Place) error {
+	if len(list.parts) > maxGroups {
+		return fmt.Errorf("%w: %d, of at most %d", TooMany, len(list.parts), maxGroups)
+	}
+	groups, last := resize(p.Groups, len(list.parts))[:0], uint64(0)
+	for _, b := range list.parts {
+		f := list.fields
+		if err := f.read(b, outer); err != nil {
+			return err
+		}
+		known, g := reason(f[1].number), &groups[:len(groups)+1][len(groups)]
+		if f[1].number <= last {
+			return fmt.Errorf("%w: reason %d after reason %d", BadIndex, f[1].number, last)
+		}
+		last = f[1].number
+		if err := t.readGroup(f, p.Stuck, g); err != nil {
+			return err
+		}
+		if known != stats.ReasonUnknown {
+			g.Reason, groups = known, groups[:len(groups)+1]
+		}
+	}
+	p.Groups = groups
+	return nil
+}
+
+// maxGroups is more than the reasons of any version.
+const maxGroups = 100
+
+// readGroup sets all of a group but its reason.
+func (t *table) readGroup(f fields, stuck []stats.Token, g *stats.Group) error {
+	g.Tokens = f[2].number
+	if g.Tokens == 0 || g.Tokens > t.d.most() {
+		return fmt.Errorf("%w: %d tokens", BadValue, g.Tokens)
+	}
+	switch at := f[3].number; {
+	case at > uint64(len(stuck)):
+		return fmt.Errorf("%w: oldest token %d, of %d", BadIndex, at, len(stuck))
+	case at > 0:
+		t, waits := &stuck[at-1], g.Oldest.Waits[:0] // each in memory of its own, for the next message
+		g.Oldest = stats.Token{Instance: t.Instance, Injected: t.Injected, Waits: append(waits, t.Waits...)}
+	default:
+		if err := readToken(f[4].fields, &g.Oldest); err != nil {
+			return err
+		}
+	}
+	due := int64(f[5].number)
+	if due < 0 || due > MaxTime {
+		return fmt.Errorf("%w: due %d", BadValue, due)
+	}
+	g.Due = cmp.Or(due, g.Oldest.Due())
 	return nil
 }
 

@@ -95,7 +95,11 @@ func formatWaits(waits []api.Wait, now time.Time) []string {
 			texts[len(texts)-1] += ", " + formatWait(w, now)
 			continue
 		}
-		texts = append(texts, clean(w.Transition)+": "+formatWait(w, now))
+		text := formatWait(w, now)
+		if w.Transition != "" {
+			text = clean(w.Transition) + ": " + text
+		}
+		texts = append(texts, text)
 	}
 	return texts
 }

@@ -69,6 +69,10 @@ func (m *Model) header() line {
 		l = append(l, span{fmt.Sprintf("  no connection to the sidecar above for %s: ", formatAge(since.Seconds())), red | bold},
 			span{clean(up.Reason), red})
 	}
+	if x := m.shown.view.AgentX; x != nil && !x.Connected {
+		since := m.shown.view.At.Time().Sub(x.Since.Time()) + m.now.Sub(m.shown.receivedAt)
+		l = append(l, span{fmt.Sprintf("  no AgentX session for %s: ", formatAge(since.Seconds())), red | bold}, span{clean(x.Reason), red})
+	}
 	age := m.now.Sub(m.advance).Seconds()
 	fresh := faint
 	if age >= unchanged {

@@ -69,11 +69,12 @@ func (m *Model) Tick(now time.Time) { m.now = now }
 // Done reports whether the user has quit.
 func (m *Model) Done() bool { return m.done }
 
-// Update takes an answer of the sidecar; alarms may be nil if they are not known.
+// Update takes an answer of the sidecar, which it changes; alarms may be nil if they are not known.
 func (m *Model) Update(v *api.View, alarms *api.Alarms, now time.Time) {
 	if m.newest == nil || v.Generation != m.newest.view.Generation {
 		m.advance = now
 	}
+	inWords(v)
 	m.newest = &sample{view: v, alarms: alarms, receivedAt: now}
 	m.now, m.err, m.away = now, nil, time.Time{}
 	if m.paused.IsZero() {

@@ -71,8 +71,12 @@ func field(name string, spans ...span) line {
 	return append(line{{fit(name, labelWidth, false), faint}}, spans...)
 }
 
-func heading(kind, id, name, net string) line {
-	l := line{{kind + " ", faint}, {clean(id), bold}}
+// heading returns the first line of a page: what it is about, in words, with its id and its net.
+func heading(kind string, called *api.Called, id, name, net string) line {
+	if called != nil {
+		kind, id, name = called.Kind, called.Name, id
+	}
+	l := line{{clean(kind) + " ", faint}, {clean(id), bold}}
 	if name != "" && name != id {
 		l = append(l, span{"  " + clean(name), normal})
 	}
@@ -88,7 +92,7 @@ func (m *Model) placePage(n *api.Net, p *api.Place) []line {
 		aged = func(c cell) span { return span{m.aged(c).text, normal} }
 		finished = span{"  finished work: no transition takes tokens from here", faint}
 	}
-	lines := []line{heading("place", p.ID, p.Name, n.ID), {},
+	lines := []line{heading("place", p.Called, p.ID, p.Name, n.ID), {},
 		field("tokens", span{show(kindCount, count(p.Tokens)), normal}, span{"  in instances  ", faint}, span{show(kindCount, count(p.Instances)), normal}),
 		field("oldest", aged(oldest), span{"  mean  ", faint}, aged(age(p.MeanAge, p.Tokens)), finished),
 		field("last in", span{formatLast(p.LastInjection, m.clock().now), normal}),
@@ -99,7 +103,7 @@ func (m *Model) placePage(n *api.Net, p *api.Place) []line {
 	if p.Final {
 		return lines
 	}
-	return append(lines, m.tokens(p)...)
+	return append(append(lines, m.reasons(p)...), m.tokens(p)...)
 }
 
 func flow(n *uint64, r *float64) []span {
@@ -139,6 +143,14 @@ func formatLast(t api.Time, now time.Time) string {
 		return nothing
 	}
 	return formatTime(t.Time()) + ", " + formatAge(now.Sub(t.Time()).Seconds()) + " ago"
+}
+
+// formatDue shows when a transition is to fire next.
+func formatDue(t api.Time, now time.Time) string {
+	if t.Time().After(now) {
+		return formatTime(t.Time()) + ", in " + formatAge(t.Time().Sub(now).Seconds())
+	}
+	return formatLast(t, now)
 }
 
 // tall is the least height of a screen with bars above the tokens.
@@ -186,6 +198,24 @@ func bar(n, most uint64) string {
 	return whole + part
 }
 
+// reasons lists how many tokens of a place wait for each reason, with the oldest one, if they wait for several.
+func (m *Model) reasons(p *api.Place) []line {
+	if p.Reasons == nil || len(*p.Reasons) < 2 {
+		return nil
+	}
+	lines := []line{{{fit("AGE", 6, true) + "  " + fit("TOKENS", 8, true) + "  REASON", bold}}}
+	for i := range *p.Reasons {
+		r := &(*p.Reasons)[i]
+		age := m.aged(num(r.Oldest.Age))
+		why := clean(r.Reason + ": " + r.Oldest.Instance)
+		if texts := formatWaits(r.Oldest.Waits, m.clock().now); len(texts) > 0 {
+			why += " " + texts[0]
+		}
+		lines = append(lines, line{{fit(age.text, 6, true), age.style}, {"  " + fit(formatCount(float64(r.Tokens)), 8, true) + "  " + fit(why, max(m.width-18, 8), false), normal}})
+	}
+	return append(lines, nil)
+}
+
 // tokens lists a place's oldest tokens and what each waits for.
 func (m *Model) tokens(p *api.Place) []line {
 	switch {
@@ -221,7 +251,7 @@ func (m *Model) tokens(p *api.Place) []line {
 }
 
 func (m *Model) transitionPage(n *api.Net, x *api.Transition) []line {
-	lines := []line{heading("transition", x.ID, x.Name, n.ID), {},
+	lines := []line{heading("transition", x.Called, x.ID, x.Name, n.ID), {},
 		field("fired", flow(x.Firings, x.Rate)...),
 		field("last fired", span{formatLast(x.LastFiring, m.clock().now), normal}),
 		field("enabled", span{show(kindCount, count(x.Enabled)), normal}, span{"  longest  ", faint}, m.aged(age(x.EnabledAge, x.Enabled))),
@@ -229,7 +259,11 @@ func (m *Model) transitionPage(n *api.Net, x *api.Transition) []line {
 		field("failed", span{show(kindCount, count(x.Failures)), normal}, span{"  retried  ", faint}, span{show(kindCount, count(x.Retries)), normal},
 			span{"  cancelled  ", faint}, span{show(kindCount, count(x.Cancels)), normal},
 			span{"  timed out  ", faint}, span{show(kindCount, count(x.Timeouts)), normal}),
-		dwell("duration", x.Duration), {}}
+		dwell("duration", x.Duration)}
+	if x.NextDue != 0 {
+		lines = append(lines, field("next due", span{formatDue(x.NextDue, m.clock().now), normal}))
+	}
+	lines = append(lines, line{})
 	return append(lines, blockers(n, x.ID)...)
 }
 
@@ -269,7 +303,7 @@ func (m *Model) sourcePage(o *api.Source) []line {
 	if o.SkewBeyond {
 		skew += ", too much to be used"
 	}
-	lines := []line{heading("source", o.Name, "", o.Net), {},
+	lines := []line{heading("source", nil, o.Name, "", o.Net), {},
 		field("state", span{clean(o.State), stateStyle(o.State)}, span{reasonOf(o), red}),
 		field("last message", m.aged(silence(o)), span{"  ago, every  ", faint}, span{formatDuration(o.Interval), normal}),
 		field("clock ahead by", span{skew, normal}),
@@ -318,13 +352,16 @@ func regionLines(o *api.Source) []line {
 }
 
 func (m *Model) alarmPage(a *api.Alarm) []line {
-	lines := []line{heading("alarm", a.Alarm, "", a.Net), {},
+	lines := []line{heading("alarm", nil, a.Alarm, "", a.Net), {},
 		field("severity", span{clean(a.Severity), normal}),
-		field("about", span{cmp.Or(clean(a.About()), "the net"), normal}),
+		field("about", span{cmp.Or(clean(a.Called.Or(a.About())), "the net"), normal}),
 		field("since", m.aged(figure(a.Age))),
 		field("raised", span{formatTime(a.Raised.Time()), normal}),
 		field("affected", span{affected(a), normal}),
 		field("number", span{fmt.Sprint(a.Index), normal})}
+	if a.Reason != "" {
+		lines = append(lines, field("reason", span{clean(a.Reason), normal}, span{"  of the oldest, instance  ", faint}, span{clean(a.Instance), normal}))
+	}
 	if ack := a.Acknowledged; ack != nil {
 		lines = append(lines, field("acknowledged", span{formatTime(ack.At.Time()), normal}, span{"  by ", faint}, span{clean(ack.By), normal}))
 		for _, text := range wrap(clean(ack.Comment), m.width-labelWidth) {

@@ -34,7 +34,10 @@ func scripted(second int) *api.View {
 						{Transition: "scrap", Reason: "inhibited", Place: "inspection", Count: 1}}},
 					{Instance: "osaka/an instance with a name of some length/03", Age: 4000 + old, Waits: []api.Wait{
 						{Transition: "stack", Reason: "delayed", Until: timeOf(begun().Add(90 * time.Second)), What: "cooling"}}},
-					{Instance: "osaka/04", Age: 60 + old}}},
+					{Instance: "osaka/04", Age: 60 + old}},
+				Reasons: &[]api.Reason{
+					{Reason: "missing", Tokens: 9 + n, Oldest: api.Token{Instance: "berlin/12", Age: 5000 + old, Waits: []api.Wait{{Transition: "stack", Reason: "missing", Place: "pallets", Count: 2}}}},
+					{Reason: "incident", Tokens: 1, Oldest: api.Token{Instance: "osaka/31", Age: 30 + old, Waits: []api.Wait{{Transition: "stack", Reason: "incident", What: "no wood"}}}}}},
 			{ID: "pallets", PlaceNow: api.PlaceNow{Tokens: ptr(0), ArrivalRate: age64(0)}, DepartureRate: age64(0), Arrivals: ptr(5), Departures: ptr(5), OldestAge: age64(0), MeanAge: age64(0), OlderThan: older(0, 0, 0, 0, 0),
 				Dwell: &api.Histogram{}, Stuck: &[]api.Token{}},
 		},

@@ -30,6 +30,7 @@ import (
 //	finished N    likewise, with a place where the net ends
 //	cut N TEXT    likewise, and says that it is cut off from NATS since second 0
 //	above N TEXT  likewise, and says that the sidecar above is cut off since second 0
+//	agentx N TEXT likewise, and says that there is no AgentX session since second 0
 //	away TEXT     the sidecar does not answer
 //	wait N        N seconds go by
 //	key K…        keys, in order
@@ -115,11 +116,14 @@ func act(t *testing.T, m *Model, verb, rest string) {
 		m.Update(scripted(n), lostAlarms(n), at)
 	case "many":
 		m.Update(manyNets(n), scriptedAlarms(n), at)
-	case "cut", "above":
+	case "cut", "above", "agentx":
 		second, reason, _ := strings.Cut(rest, " ")
 		n, _ = strconv.Atoi(second)
 		v := scripted(n)
 		v.NATS = &api.Connection{Since: timeOf(begun()), Reason: reason}
+		if verb == "agentx" {
+			v.NATS, v.AgentX = &api.Connection{Connected: true, Since: timeOf(begun())}, v.NATS
+		}
 		if verb == "above" {
 			v.NATS, v.Up = &api.Connection{Connected: true, Since: timeOf(begun())}, v.NATS
 		}

@@ -109,11 +109,20 @@ func (s *sample) places() *table {
 			if p.OlderThan != nil {
 				minutes, hours = count(&p.OlderThan.M1), count(&p.OlderThan.H1)
 			}
-			t.add(subject{Places, n.ID, p.ID}, text(p.ID), text(n.ID), count(p.Tokens), oldestAge(p),
-				meanAge(p), figure(p.ArrivalRate), figure(p.DepartureRate), minutes, hours, p95(p.Dwell), oldest(p), text(p.Name))
+			t.add(subject{Places, n.ID, p.ID}, text(p.Called.Or(p.ID)), text(n.ID), count(p.Tokens), oldestAge(p),
+				meanAge(p), figure(p.ArrivalRate), figure(p.DepartureRate), minutes, hours, p95(p.Dwell), oldest(p), text(second(p.Called, p.ID, p.Name)))
 		}
 	}
 	return t
+}
+
+// second returns the name of a place or transition, whose id is before it. Of one in a process of BPMN,
+// whose words are before it, it is the id.
+func second(called *api.Called, id, name string) string {
+	if called != nil {
+		return id
+	}
+	return name
 }
 
 // oldestAge returns a cell for the age of the oldest token. A final place has
@@ -176,9 +185,9 @@ func (s *sample) transitions() *table {
 		n := &s.view.Nets[i]
 		for j := range n.Transitions {
 			x := &n.Transitions[j]
-			t.add(subject{Transitions, n.ID, x.ID}, text(x.ID), text(n.ID), figure(x.Rate), count(x.Firings),
+			t.add(subject{Transitions, n.ID, x.ID}, text(x.Called.Or(x.ID)), text(n.ID), figure(x.Rate), count(x.Firings),
 				count(x.Enabled), age(x.EnabledAge, x.Enabled), count(x.Running), age(x.RunningAge, x.Running), count(x.Failures),
-				count(x.Retries), p95(x.Duration), text(x.Name))
+				count(x.Retries), p95(x.Duration), text(second(x.Called, x.ID, x.Name)))
 		}
 	}
 	return t
@@ -221,7 +230,7 @@ func (s *sample) alarmList() *table {
 	}
 	for i := range s.alarms.Active {
 		a := &s.alarms.Active[i]
-		t.add(subject{AlarmList, a.Net, strconv.FormatUint(uint64(a.Index), 10)}, text(a.Alarm), text(a.Severity), text(a.Net), text(a.About()), figure(a.Age), count(a.Affected),
+		t.add(subject{AlarmList, a.Net, strconv.FormatUint(uint64(a.Index), 10)}, text(a.Alarm), text(a.Severity), text(a.Net), text(a.Called.Or(a.About())), figure(a.Age), count(a.Affected),
 			text(noteOf(a)), text(a.Text))
 	}
 	return t

@@ -35,7 +35,8 @@ func clean(s string) string {
 			marks = 0
 		default:
 			b.WriteRune(r)
-			if marks++; runeWidth(r) > 0 {
+			marks++
+			if runeWidth(r) > 0 {
 				marks = 0
 			}
 		}

@@ -118,3 +118,34 @@ func TestASidecarWithTooMuchWorkSaysSo(t *testing.T) {
 		t.Errorf("the head is %q", head)
 	}
 }
+
+func TestAProcessIsShownInItsOwnWords(t *testing.T) {
+	v := scripted(0)
+	p := &v.Nets[0].Places[0]
+	p.Called = &api.Called{Kind: "user task", Name: "Approve"}
+	v.Nets[0].Transitions[0].Called = p.Called
+	v.Nets[0].Transitions[1].Called = &api.Called{Kind: "timer boundary event", Name: "Nobody"}
+	p.Stuck = &[]api.Token{{Instance: "a/1", Age: 60, Waits: []api.Wait{{Transition: v.Nets[0].Transitions[0].ID, Reason: "manual"}, {Transition: v.Nets[0].Transitions[1].ID, Reason: "missing", Place: p.ID, Count: 1}}}}
+	m := New(Options{Tab: Places, Now: begun()})
+	m.Update(v, nil, begun())
+	if shown := m.Plain(); !strings.Contains(shown, `user task "Approve"`) || !strings.Contains(shown, `  manual; timer boundary event "Nobody": 1 missing in user task "Approve"`) {
+		t.Errorf("the table of places has no user task:\n%s", shown)
+	}
+	if shown := lineText(m.placePage(&v.Nets[0], p)[0]); shown != "user task Approve  "+p.ID+"  of net "+v.Nets[0].ID {
+		t.Errorf("the page of the place begins with %q", shown)
+	}
+	m = New(Options{Tab: AlarmList, Now: begun()})
+	m.Resize(200, 30)
+	m.Update(v, &api.Alarms{Active: []api.Alarm{{Index: 1, Alarm: "tokenStuck", Net: v.Nets[0].ID, Place: p.ID, Called: p.Called}}}, begun())
+	if shown := m.Plain(); !strings.Contains(shown, `user task "Approve"`) {
+		t.Errorf("the table of alarms has no user task:\n%s", shown)
+	}
+}
+
+// lineText is a line without its styles.
+func lineText(l line) (text string) {
+	for _, s := range l {
+		text += s.text
+	}
+	return text
+}

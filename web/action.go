@@ -16,6 +16,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/web/api"
 )
 
@@ -33,7 +34,7 @@ type Alarms interface {
 	Acknowledge(ctx context.Context, indices []uint32, by, comment string) error
 	Unacknowledge(ctx context.Context, indices []uint32, by, comment string) error
 	Close(ctx context.Context, indices []uint32, of alarm.Selection, by, comment string) (alarm.Closed, error)
-	Silence(ctx context.Context, of alarm.Selection, length time.Duration, by, comment string) (alarm.Silence, error)
+	Silence(ctx context.Context, s alarm.Silence, length time.Duration) (alarm.Silence, error)
 	Unsilence(ctx context.Context, id, by string) error
 }
 
@@ -167,17 +168,28 @@ func (c *change) acknowledge(do func(ctx context.Context, indices []uint32, by, 
 }
 
 // alarmsOf returns what a change of alarms selects.
-func alarmsOf(kind, net, place, transition, source string) (alarm.Selection, error) {
-	of := alarm.Selection{Net: net, Place: place, Transition: transition, Source: source}
-	if kind == "" {
+func alarmsOf(s *api.Selection) (alarm.Selection, error) {
+	of := alarm.Selection{Net: s.Net, Place: s.Place, Transition: s.Transition, Source: s.Source}
+	if s.ForReason != "" {
+		of.ForReason = stats.ReasonNamed(s.ForReason)
+		if of.ForReason == stats.ReasonUnknown {
+			return of, fmt.Errorf("%w: no reason is %q", errBody, s.ForReason)
+		}
+	}
+	if s.Alarm == "" {
 		return of, nil
 	}
-	var ok bool
-	of.Kind, ok = alarm.KindNamed(kind)
+	kind, ok := alarm.KindNamed(s.Alarm)
 	if !ok {
-		return of, fmt.Errorf("%w: no kind of alarm is %q", errBody, kind)
+		return of, fmt.Errorf("%w: no kind of alarm is %q", errBody, s.Alarm)
 	}
+	of.Kind = kind
 	return of, nil
+}
+
+// about returns what the log says of a selection, after other keys and values.
+func about(s *api.Selection, comment string, more ...any) []any {
+	return append(more, "alarm", s.Alarm, "net", s.Net, "place", s.Place, "transition", s.Transition, "source", s.Source, "for_reason", s.ForReason, "comment", comment)
 }
 
 func (c *change) close() (made, error) {
@@ -185,7 +197,7 @@ func (c *change) close() (made, error) {
 	if err := c.read(&a); err != nil {
 		return made{}, err
 	}
-	of, err := alarmsOf(a.Alarm, a.Net, a.Place, a.Transition, a.Source)
+	of, err := alarmsOf(&a.Selection)
 	switch {
 	case err != nil:
 		return made{}, err
@@ -196,7 +208,7 @@ func (c *change) close() (made, error) {
 	}
 	done, err := c.to.Close(c.ctx, a.Indices, of, c.by, a.Comment)
 	return made{answer: api.Closed{Indices: orEmpty(done.Indices), Holding: done.Holding}, said: "alarms closed",
-		about: []any{"indices", done.Indices, "alarm", a.Alarm, "net", a.Net, "place", a.Place, "transition", a.Transition, "source", a.Source, "comment", a.Comment}}, err
+		about: about(&a.Selection, a.Comment, "indices", done.Indices)}, err
 }
 
 // orEmpty returns a list that JSON has as [] and not as null.
@@ -212,15 +224,15 @@ func (c *change) silence() (made, error) {
 	if err := c.read(&n); err != nil {
 		return made{}, err
 	}
-	of, err := alarmsOf(n.Alarm, n.Net, n.Place, n.Transition, n.Source)
+	of, err := alarmsOf(&n.Selection)
 	if err != nil {
 		return made{}, err
 	}
 	length := time.Duration(min(max(n.For, 0)*float64(time.Second), math.MaxInt64/2))
-	s, err := c.to.Silence(c.ctx, of, length, c.by, n.Comment)
+	s, err := c.to.Silence(c.ctx, alarm.Silence{From: int64(n.From), Until: int64(n.Ends), By: c.by, Comment: n.Comment, Selection: of,
+		Recurs: alarm.Recurrence{Cron: n.Cron, Zone: n.Zone}}, length)
 	d := silenceDocument(&s)
-	return made{answer: d, said: "alarms silenced", about: []any{"id", d.ID, "until", d.Until.Time(), "alarm", d.Alarm, "net", d.Net, "place", d.Place, "transition", d.Transition,
-		"source", d.Source, "comment", d.Comment}}, err
+	return made{answer: d, said: "alarms silenced", about: about(&d.Selection, d.Comment, "id", d.ID, "until", d.Until.Time())}, err
 }
 
 func (c *change) unsilence() (made, error) {

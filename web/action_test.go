@@ -34,9 +34,14 @@ func (n *notebook) Close(_ context.Context, indices []uint32, of alarm.Selection
 	return alarm.Closed{Indices: []uint32{7}, Holding: []uint32{9}}, err
 }
 
-func (n *notebook) Silence(_ context.Context, of alarm.Selection, length time.Duration, by, comment string) (alarm.Silence, error) {
-	return alarm.Silence{ID: "a", From: t0, Until: t0 + length.Microseconds(), By: by, Comment: comment, Selection: of},
-		n.write(length > 0, alarm.ErrNote, "silence", of, length, by, comment)
+func (n *notebook) Silence(_ context.Context, s alarm.Silence, length time.Duration) (alarm.Silence, error) {
+	what := []any{"silence", s.Selection, length, s.By, s.Comment}
+	if s.Recurs.Cron != "" {
+		what = append(what, s.From, s.Until, s.Recurs)
+	}
+	err := n.write(length > 0, alarm.ErrNote, what...)
+	s.ID, s.From, s.Until, s.Pending = "a", t0, t0+length.Microseconds(), s.Recurs.Cron != ""
+	return s, err
 }
 
 func (n *notebook) Unsilence(_ context.Context, id, by string) error {
@@ -58,12 +63,15 @@ func changes() map[string]string {
 	return map[string]string{
 		"/api/v1/alarms/ack":       `{"indices":[7],"comment":"seen"}`,
 		"/api/v1/alarms/unack":     `{"indices":[7],"comment":"not yet"}`,
-		"/api/v1/alarms/close":     `{"comment":"the pod was deleted","alarm":"tokenStuck","net":"n*","place":"p","transition":"t","source":"s"}`,
-		"/api/v1/alarms/silence":   `{"for_seconds":90,"comment":"upgrade","alarm":"tokenStuck","net":"n*","place":"p","transition":"t","source":"s"}`,
+		"/api/v1/alarms/close":     `{"comment":"the pod was deleted","alarm":"tokenStuck","net":"n*","place":"p","transition":"t","source":"s","for_reason":"noWorker"}`,
+		"/api/v1/alarms/silence":   `{"for_seconds":90,"comment":"upgrade","alarm":"tokenStuck","net":"n*","place":"p","transition":"t","source":"s","for_reason":"noWorker"}`,
 		"/api/v1/alarms/unsilence": `{"id":"a"}`,
 		"/api/v1/act":              `{"verb":"inject","net":"order","instance":"host-1/7","place":"p0","transition":"","tokens":2,"source":"host-1","comment":"by mail","dry_run":true}`,
 	}
 }
+
+// recurring is the body of a request for a silence that begins later and recurs.
+const recurring = `{"for_seconds":7200,"net":"n","from":"2026-09-22T00:00:00Z","cron":"0 2 * * sat","zone":"Europe/Berlin","ends":"2027-01-01T00:00:00Z"}`
 
 func posted(path, body string) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
@@ -80,11 +88,11 @@ func TestChangesAreMadeForTheClientAndLogged(t *testing.T) {
 	for path, want := range map[string]struct{ wrote, answer, said string }{
 		"/api/v1/alarms/ack":   {"ack[7]adaseen", `{"ok":true}`, `"msg":"alarms acknowledged","by":"ada","proven":true,"addr":"192.0.2.1:1234","indices":[7],"comment":"seen"`},
 		"/api/v1/alarms/unack": {"unack[7]adanot yet", `{"ok":true}`, `"msg":"acknowledgements withdrawn","by":"ada"`},
-		"/api/v1/alarms/close": {"close[] {tokenStuck n* p t s}adathe pod was deleted", `{"indices":[7],"holding":[9]}`,
+		"/api/v1/alarms/close": {"close[] {tokenStuck n* p t s noWorker}adathe pod was deleted", `{"indices":[7],"holding":[9]}`,
 			`"msg":"alarms closed","by":"ada","proven":true,"addr":"192.0.2.1:1234","indices":[7],"alarm":"tokenStuck","net":"n*"`},
 		"/api/v1/alarms/unsilence": {"unsilenceaada", `{"ok":true}`, `"msg":"silence ended","by":"ada","proven":true,"addr":"192.0.2.1:1234","id":"a"`},
-		"/api/v1/alarms/silence": {"silence{tokenStuck n* p t s} 1m30sadaupgrade", `{"id":"a","from":"2026-09-21T14:13:20.000000Z","until":"2026-09-21T14:14:50.000000Z",` +
-			`"by":"ada","comment":"upgrade","alarm":"tokenStuck","net":"n*","place":"p","transition":"t","source":"s"}`, `"msg":"alarms silenced","by":"ada"`},
+		"/api/v1/alarms/silence": {"silence{tokenStuck n* p t s noWorker} 1m30sadaupgrade", `{"id":"a","from":"2026-09-21T14:13:20.000000Z","until":"2026-09-21T14:14:50.000000Z",` +
+			`"by":"ada","comment":"upgrade","alarm":"tokenStuck","net":"n*","place":"p","transition":"t","source":"s","for_reason":"noWorker"}`, `"msg":"alarms silenced","by":"ada"`},
 	} {
 		book.wrote = nil
 		log.Reset()
@@ -161,6 +169,19 @@ func TestALongSilenceStaysLong(t *testing.T) {
 	st.Handler().ServeHTTP(w, posted("/api/v1/alarms/silence", `{"for_seconds":1e300,"net":"n"}`))
 	if w.Code != http.StatusOK || !strings.Contains(strings.Join(book.wrote, ""), "h") {
 		t.Errorf("%d, %v", w.Code, book.wrote)
+	}
+}
+
+func TestASilenceMayBeginLaterAndRecur(t *testing.T) {
+	book := &notebook{}
+	st := newStage(t, func(c *Config) { c.Actions = &Actions{Alarms: book, Who: ada} })
+	w := httptest.NewRecorder()
+	st.Handler().ServeHTTP(w, posted("/api/v1/alarms/silence", recurring))
+	if want := `"pending":true,"cron":"0 2 * * sat","zone":"Europe/Berlin"`; w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+		t.Errorf("%d, %s; want %s", w.Code, w.Body.String(), want)
+	}
+	if got := strings.Join(book.wrote, ""); !strings.Contains(got, "1790035200000000 1798761600000000 {0 2 * * sat Europe/Berlin 0s}") {
+		t.Errorf("the watcher was asked for %s", got)
 	}
 }
 

@@ -75,7 +75,8 @@ func alarmsAreCounted(t *testing.T, exposed string, summary map[string]any) {
 	for line := range strings.Lines(exposed) {
 		name, labels, _ := strings.Cut(strings.TrimSpace(line), "{")
 		subject, severity, _ := strings.Cut(labels, `,severity="`)
-		if severity, _, _ = strings.Cut(severity, `"`); name == metrics.AlarmActive && !slices.Contains(silenced, subject) {
+		severity, _, _ = strings.Cut(severity, `"`)
+		if name == metrics.AlarmActive && !slices.Contains(silenced, subject) {
 			counts[severity]++
 			counts["active"]++
 		}

@@ -61,6 +61,7 @@ func numbers() map[string][]number {
 			{"rate_1m", "pnTransitionRate1", "", ""}, {"rate_5m", "pnTransitionRate5", "", ""}, {"rate_15m", "pnTransitionRate15", "", ""},
 			{"enabled", "pnTransitionEnabled", "petrinet_transition_enabled_instances", "ENABLED"}, {"enabled_age_seconds", "pnTransitionEnabledAge", "petrinet_transition_enabled_age_seconds", "SINCE"},
 			{"enabled_since", "pnTransitionEnabledSince", "", ""}, {"last_firing", "pnTransitionLastFiring", "petrinet_transition_last_firing_timestamp_seconds", ""},
+			{"next_due", "pnTransitionNextDue", "petrinet_transition_next_due_timestamp_seconds", ""},
 			{"running", "pnTransitionRunning", "petrinet_transition_running", "RUNNING"}, {"running_age_seconds", "pnTransitionRunningAge", "petrinet_transition_running_age_seconds", "LONGEST"},
 			{"failures", "pnTransitionFailures", "petrinet_transition_failures_total", "FAILED"}, {"retries", "pnTransitionRetries", "petrinet_transition_retries_total", "RETRIED"},
 			{"cancels", "pnTransitionCancels", "petrinet_transition_cancels_total", ""}, {"timeouts", "pnTransitionTimeouts", "petrinet_transition_timeouts_total", ""},
@@ -86,8 +87,9 @@ func numbers() map[string][]number {
 			{"refused_requests.queue", "", `petrinet_source_requests_refused_total{reason="queue full"}`, ""},
 			{"refused_requests.size", "", `petrinet_source_requests_refused_total{reason="request too large"}`, ""},
 		},
-		"stuck": {{"age_seconds", "pnStuckAge", "", ""}, {"injected", "pnStuckSince", "", ""}},
-		"block": {{"instances", "pnBlockInstances", "petrinet_transition_blocked_instances", ""}},
+		"stuck":  {{"age_seconds", "pnStuckAge", "", ""}, {"injected", "pnStuckSince", "", ""}},
+		"reason": {{"tokens", "", `petrinet_place_reason_tokens{reason="missing"}`, ""}},
+		"block":  {{"instances", "pnBlockInstances", "petrinet_transition_blocked_instances", ""}},
 		"alarm": {{"age_seconds", "pnAlarmAge", "", "SINCE"}, {"since", "pnAlarmAge", "", "SINCE"}, {"raised", "pnAlarmRaised", "petrinet_alarm_raised_timestamp_seconds", ""}, {"affected", "pnAlarmAffected", "", "AFFECTED"},
 			{"severity", "pnAlarmSeverity", "", ""}, {"acknowledged.at", "pnAlarmAckTime", "", ""}},
 		"silenced": {{"silenced_until", "pnAlarmSilencedUntil", "", ""}},
@@ -101,8 +103,10 @@ func numbers() map[string][]number {
 // jsonOnly are numbers that no other face of a View shows, and that cannot disagree.
 var jsonOnly = []string{"place dwell.mean", "transition duration.mean", "source seq", "queue priority", "alarm index", "agent traffic.message_rate", "agent age_seconds",
 	"place slowest.seconds", "place slowest.at", "transition slowest.seconds", "transition slowest.at", // metrics have them as exemplars, of scrapes
-	"agent nats.disconnects", // the metric is of the connection, not of the View: package natsmetrics
+	"agent agentx.since", "agent agentx.disconnects", // the metrics belong to the session, not to the View: package agentx
+	"agent nats.disconnects", // the metric belongs to the connection, not to the View: package natsmetrics
 	"source since",           // of the region
+	"reason due", "reason oldest.age_seconds", "reason oldest.injected",
 	"cleared index", "cleared since", "cleared affected", "cleared acknowledged.at",
 }
 
@@ -113,7 +117,7 @@ var noNumbers = []struct {
 }{
 	{"names, texts and states", []string{"pnAgentVersion", "pnAgentName", "pnAgentRole", "pnAgentNatsState", "pnAgentNatsReason", "pnNetName", "pnNetLabel", "pnNetDigest", "pnPlaceId", "pnPlaceName", "pnPlaceFinal", "pnPlaceNet",
 		"pnTransitionId", "pnTransitionName", "pnTransitionNet", "pnStuckInstance", "pnStuckReason", "pnStuckWhy", "pnBlockPlaceId", "pnSourceName", "pnSourceNet", "pnSourceRegion", "pnSourceState", "pnSourceDigest", "pnSourceReason",
-		"pnSourceRegionStopped", "pnAlarmKind", "pnAlarmNet", "pnAlarmSubject", "pnAlarmText",
+		"pnSourceRegionStopped", "pnAlarmKind", "pnAlarmNet", "pnAlarmSubject", "pnAlarmText", "pnAlarmReason", "pnAlarmInstance", "pnAlarmWhy",
 		"pnAlarmAcknowledged", "pnAlarmAckBy", "pnAlarmComment", "pnClearedKind", "pnClearedNet", "pnClearedSubject", "pnClearedText"}},
 	{"indices of other rows", []string{"pnSourceNetIndex", "pnAlarmRow"}},
 	{"of the agent, not of the View", []string{"pnAgentStartTime", "pnAgentPriority"}},
@@ -128,7 +132,7 @@ var (
 	indices = map[string][]uint32{"agent": {0}, "net": {1}, "place": {1, 1}, "transition": {1, 1}, "queue": {1, 3},
 		"stuck": {1, 1, 1}, "block": {1, 1, 2, uint32(stats.ReasonMissing) + 1}, "alarm": {47}, "alarms": {0},
 		"silenced": {48}, "cleared": {46}, "summary": {0}}
-	labels = map[string]string{"place": `place="p0"`, "transition": `transition="t0"`}
+	labels = map[string]string{"place": `place="p0"`, "reason": `place="p0"`, "transition": `transition="t0"`}
 	tabs   = map[string]top.Tab{"net": top.Nets, "place": top.Places, "transition": top.Transitions, "source": top.Sources, "alarm": top.AlarmList}
 )
 

@@ -62,8 +62,9 @@ func view() *merge.View {
 		p.Slowest = stats.Slowest{Instance: "b", Micros: 58e6, At: before(59)}
 	}
 	rows.Places[0].Stuck = []stats.Token{{Instance: "a", Injected: before(1200), Waits: []stats.Wait{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Count: 1}}}}
+	rows.Places[0].Groups = []stats.Group{{Reason: stats.ReasonMissing, Tokens: 9, Due: before(1200), Oldest: rows.Places[0].Stuck[0]}}
 	rows.Transitions[0] = stats.Transition{Firings: 51, Enabled: 6, EnabledSince: before(75), Running: 8, RunningSince: before(95), Failures: 12, Retries: 13,
-		Cancels: 14, Timeouts: 15, Late: 16, LastFiring: before(5)}
+		Cancels: 14, Timeouts: 15, Late: 16, LastFiring: before(5), NextDue: before(-55)}
 	rows.Transitions[0].Duration.Observe(3e6)
 	rows.Transitions[0].Slowest = stats.Slowest{Instance: "c", Micros: 60e6, At: before(61)}
 	rows.Net = stats.NetRow{Created: 40, Finished: 21, Failed: 22, Active: 23, Deadlocked: 24}
@@ -73,7 +74,8 @@ func view() *merge.View {
 	position, standbys, lag := uint64(32), uint64(33), uint64(34)
 	v := (&merge.View{At: noon.UnixMicro(), Generation: 35, Nets: []*merge.NetView{{Name: "net", Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 36, Stale: 37, Since: before(48),
 		Digests: []merge.Digest{{Digest: "d", Sources: 1}, {Digest: "e", Sources: 1}, {Digest: "f", Sources: 1}}}},
-		NATS: &natslink.ConnState{Connected: true, Since: before(49), Disconnects: 50},
+		NATS:   &natslink.ConnState{Connected: true, Since: before(49), Disconnects: 50},
+		AgentX: &merge.Master{ConnState: natslink.ConnState{Since: before(51), Server: "unix:/a", Reason: "no such file", Disconnects: 52}},
 		Sources: []merge.Source{{Name: "s", Net: "net", State: merge.Up, Region: "r", Fence: 38, Epoch: before(52), Position: &position, Standbys: &standbys, Lag: &lag,
 			LastMessage: before(39), Interval: 2 * time.Second, Skew: 3 * time.Second, Gaps: 41, Duplicates: 42, Restarts: 43, Setbacks: 44, Requests: &stats.RefusedRequests{58, 59, 60, 61}}},
 		Traffic: merge.Traffic{Messages: 1001, Bytes: 1002, Lost: 1003, Rejected: map[string]uint64{"bad_name": 7}}, MessageRate: 1004}).Sum()
@@ -138,7 +140,8 @@ func TestEveryNumberIsTheSameOnEveryFace(t *testing.T) {
 		compared := map[string]bool{}
 		for _, n := range list {
 			want, ok := field(subjects[subject], n.field)
-			if compared[n.field] = true; !ok {
+			compared[n.field] = true
+			if !ok {
 				t.Errorf("%s: the JSON has no number %s", subject, n.field)
 				continue
 			}
@@ -179,7 +182,7 @@ func TestEveryNumberIsTheSameOnEveryFace(t *testing.T) {
 		}
 	}
 	for _, f := range metrics.Families() {
-		other := []string{metrics.PlaceFinal, metrics.PlaceResting, metrics.SourceUp, metrics.SourceRefused, metrics.RegionStopped, metrics.AlarmActive, metrics.AlarmAcknowledged, metrics.AlarmReason, metrics.AlarmSilenced, metrics.AlarmUnknown, metrics.AlarmFollows, metrics.Alarms}
+		other := []string{metrics.PlaceFinal, metrics.PlaceResting, metrics.PlaceInfo, metrics.TransitionInfo, metrics.SourceUp, metrics.SourceRefused, metrics.RegionStopped, metrics.AlarmActive, metrics.AlarmAcknowledged, metrics.AlarmReason, metrics.AlarmSilenced, metrics.AlarmUnknown, metrics.AlarmFollows, metrics.Alarms}
 		if strings.HasPrefix(f.Name, "petrinet_") && !families[f.Name] && !slices.Contains(other, f.Name) {
 			t.Errorf("metric %s is in no row of the table of numbers", f.Name)
 		}
@@ -200,7 +203,7 @@ func subjectsOf(t *testing.T, document, alarms, cleared string) map[string]map[s
 	first := func(of map[string]any, list string) map[string]any { return of[list].([]any)[0].(map[string]any) }
 	net := first(agent, "nets")
 	all := map[string]map[string]any{"net": net, "place": first(net, "places"), "transition": first(net, "transitions"), "queue": first(net, "queues"), "source": first(agent, "sources"), "agent": agent,
-		"stuck": first(first(net, "places"), "stuck"), "block": first(net, "blocks"), "alarm": first(raised, "active"), "alarms": raised}
+		"stuck": first(first(net, "places"), "stuck"), "reason": first(first(net, "places"), "reasons"), "block": first(net, "blocks"), "alarm": first(raised, "active"), "alarms": raised}
 	all["source"]["epoch"] = time.UnixMicro(int64(all["source"]["epoch"].(float64))).UTC().Format(time.RFC3339Nano)
 	delete(agent["traffic"].(map[string]any), "rejected") // by reason
 	alarmSubjects(t, all, decoded(t, cleared))

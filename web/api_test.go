@@ -47,7 +47,7 @@ func TestTheOverviewSumsNetsSourcesAndAlarms(t *testing.T) {
 	equal(t, st.document(t, "/api/v1/overview"), `{"at":"2026-03-01T12:00:02.000000Z","generation":42,
 		"history":{"from":"2026-03-01T12:00:00.000000Z","to":"2026-03-01T12:00:02.000000Z","step":1},
 		"nets":[{"id":"orders","name":"Orders & more","digests":[],"tokens":7,
-			"instances":{"created":9,"finished":2,"failed":0,"active":7,"deadlocked":1},"oldest_age_seconds":122,"oldest_place":"due","firings":105,
+			"instances":{"created":9,"finished":2,"failed":0,"active":7,"deadlocked":1},"oldest_age_seconds":122,"oldest_place":"due","oldest_name":"Payment due","firings":105,
 			"rate":2.5,"rate_1m":0,"rate_5m":0,"rate_15m":0,"waiting":0,"sources_up":2,"sources_stale":0,"alarms":1,"alarms_following":0,"alarms_unknown":0,"drawing":"`+hash+`"}],
 		"sources":[{"name":"host-1","net":"orders","state":"up","last_heard_age_seconds":3,"gaps":2,"region":"east","fence":3,"position":41,"standbys":1,"lag":0},
 			{"name":"host-2","net":"orders","state":"up","last_heard_age_seconds":3,"gaps":0},
@@ -129,6 +129,10 @@ func TestAPlaceShowsWhatItsOldestTokensWaitFor(t *testing.T) {
 				{"transition":"pay","place":"paid","reason":"missing","count":2,"text":"waits for 2 tokens in paid"}]},
 			{"instance":"host-1/08","injected":"2026-03-01T11:59:59.000000Z","age_seconds":1,"waits":[
 				{"transition":"pay","reason":"delayed","until":"2026-03-01T12:01:00.000000Z","text":"waits until its time has come"}]}],
+		"reasons":[{"reason":"delayed","tokens":1,"due":"2026-03-01T12:01:00.000000Z","oldest":{"instance":"host-1/08","injected":"2026-03-01T11:59:59.000000Z","age_seconds":1,"waits":[
+				{"transition":"pay","reason":"delayed","until":"2026-03-01T12:01:00.000000Z","text":"waits until its time has come"}]}},
+			{"reason":"missing","tokens":1,"due":"2026-03-01T11:58:00.000000Z","oldest":{"instance":"host-1/07","injected":"2026-03-01T11:58:00.000000Z","age_seconds":120,"waits":[
+				{"transition":"pay","place":"paid","reason":"missing","count":2,"text":"waits for 2 tokens in paid"}]}}],
 		"series":{"step":1,"points":[[1772366400000,2,120]]}}`)
 }
 
@@ -139,7 +143,7 @@ func TestATransitionShowsWhatHoldsItBack(t *testing.T) {
 	st.now = noon.Add(2 * time.Second)
 	equal(t, st.document(t, "/api/v1/transition?net=orders&transition=pay"), `{"id":"pay","name":"Pay","firings":105,"rate":2.5,"rate_1m":0,"rate_5m":0,"rate_15m":0,
 		"enabled":1,"enabled_since":"2026-03-01T11:59:59.000000Z","enabled_age_seconds":3,"blocked":5,"failures":3,"retries":2,"cancels":1,"timeouts":0,"late_answers":0,
-		"last_firing":"2026-03-01T11:59:57.000000Z","duration":{"count":0,"sum":0},
+		"last_firing":"2026-03-01T11:59:57.000000Z","next_due":"2026-03-01T12:01:00.000000Z","duration":{"count":0,"sum":0},
 		"blocks":[{"transition":"pay","place":"paid","reason":"missing","instances":5,"text":"waits for a token in paid"},
 			{"transition":"pay","reason":"guarded","instances":2,"text":"the guard is false"}],
 		"series":{"step":1,"points":[[1772366400000,null,null],[1772366402000,2.5,null]]}}`)
@@ -384,7 +388,11 @@ func TestFilesAreServedOnceAndPacked(t *testing.T) {
 	maps.Copy(all, st.site.documents)
 	for path, f := range all {
 		w := st.get(path)
-		if w.Code != 200 || w.Body.String() != string(f.text) || w.Header().Get("Content-Type") != f.contentType {
+		want, err := f.unpacked()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.Code != 200 || w.Body.String() != string(want) || w.Header().Get("Content-Type") != f.contentType {
 			t.Errorf("%s answers %d", path, w.Code)
 		}
 		if again := st.get(path, "If-None-Match", `"x", W/"`+st.site.digest+`"`); again.Code != http.StatusNotModified {
@@ -392,14 +400,14 @@ func TestFilesAreServedOnceAndPacked(t *testing.T) {
 		}
 		packed := st.get(path, "Accept-Encoding", "br, gzip")
 		if packed.Header().Get("Content-Encoding") != "gzip" {
-			if len(f.text) >= packFrom && !strings.HasPrefix(f.contentType, "image/p") {
+			if len(want) >= packFrom {
 				t.Errorf("%s is not packed", path)
 			}
 			continue
 		}
 		if z, err := gzip.NewReader(packed.Body); err != nil {
 			t.Error(err)
-		} else if text, err := io.ReadAll(z); err != nil || string(text) != string(f.text) {
+		} else if text, err := io.ReadAll(z); err != nil || string(text) != string(want) {
 			t.Errorf("%s is packed wrongly: %v", path, err)
 		}
 	}

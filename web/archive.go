@@ -96,10 +96,11 @@ func identify(d *api.Alarm, set *alarm.ActiveSet) {
 	take := func(a *alarm.Alarm) bool {
 		place, transition, source, region := a.About()
 		apart := int64(d.Raised) - a.Raised
-		if d.Raised == 0 || apart < -1e6 || apart > 1e6 || d.Alarm != a.Kind.String() || d.Net != a.Net || d.Place != place || d.Transition != transition || d.Source != source || d.Region != region {
+		if d.Raised == 0 || apart < -1e6 || apart > 1e6 || d.Alarm != a.Kind.String() || d.Net != a.Net || d.Place != place || d.Transition != transition || d.Source != source || d.Region != region || d.ForReason != a.Selects.IfKnown() {
 			return false
 		}
-		if d.Index = a.Index; d.Acknowledged != nil && a.Ack != nil {
+		d.Index = a.Index
+		if d.Acknowledged != nil && a.Ack != nil {
 			d.Acknowledged = &api.Ack{By: a.Ack.By, At: api.Time(a.Ack.At), Comment: a.Ack.Comment}
 		}
 		return true

@@ -20,6 +20,11 @@ func held(acts, tool string) *telemetry.Instance {
 		Waits: []telemetry.InstanceWait{{Transition: "pay", Reason: "manual"}}}}}
 }
 
+func withCommand(of *telemetry.Instance, line string) *telemetry.Instance {
+	of.Tokens[0].Waits[0].Command = line
+	return of
+}
+
 // The drawers of an instance and of a place have the command lines of package act, or name
 // what acts on the engine.
 func TestDrawersHaveTheCommandLine(t *testing.T) {
@@ -28,9 +33,10 @@ func TestDrawersHaveTheCommandLine(t *testing.T) {
 		commands any
 		tool     any
 	}{
-		"an engine":   {held("host-1", ""), []any{"pnagent fire orders host-1/07 pay"}, nil},
-		"an adapter":  {held("", "Camunda Cockpit"), nil, "Camunda Cockpit"},
-		"not running": {nil, nil, nil},
+		"an engine":     {held("host-1", ""), []any{"pnagent fire orders host-1/07 pay"}, nil},
+		"an adapter":    {held("", "Camunda Cockpit"), nil, "Camunda Cockpit"},
+		"with commands": {withCommand(held("", "Camunda Cockpit"), "cockpit retry 7"), []any{"cockpit retry 7"}, "Camunda Cockpit"},
+		"not running":   {nil, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := newStage(t, func(cfg *Config) {
@@ -66,7 +72,8 @@ func TestTheOwnerOfAnInstanceIsAskedFirst(t *testing.T) {
 				cfg.Ask = func(_ context.Context, _, source, _ string) (*telemetry.Instance, error) {
 					mu.Lock()
 					defer mu.Unlock()
-					if asked = append(asked, source); source == has {
+					asked = append(asked, source)
+					if source == has {
 						return held(source, ""), nil
 					}
 					return nil, telemetry.ErrNoInstance

@@ -31,6 +31,11 @@ func (s *Server) servePlace(w http.ResponseWriter, r *http.Request, n *netBoard)
 			withText(n.net.Def, (*doc.Stuck)[k].Waits, row.Stuck[k].Waits)
 		}
 	}
+	if doc.Reasons != nil {
+		for k := range *doc.Reasons {
+			withText(n.net.Def, (*doc.Reasons)[k].Oldest.Waits, row.Groups[k].Oldest.Waits)
+		}
+	}
 	s.actOn(r.Context(), n.net.Name, &doc)
 	answerJSON(w, &doc)
 }

@@ -22,7 +22,7 @@ func ViewDocument(v *merge.View, alarms *alarm.ActiveSet, now int64) *api.View {
 			Undefined: v.States[merge.Undefined], Refused: v.States[merge.Refused]},
 		Traffic: api.Traffic{Messages: v.Traffic.Messages, MessageRate: rate(v.MessageRate), Bytes: v.Traffic.Bytes, Lost: v.Traffic.Lost,
 			Bad: v.Traffic.Bad, Rejected: v.Traffic.Rejected},
-		NATS: connection(v.NATS), Up: connection(v.Up), Interrupted: v.Interrupted, Pace: v.Pace.Seconds()}
+		NATS: connection(v.NATS), Up: connection(v.Up), AgentX: master(v.AgentX), Interrupted: v.Interrupted, Pace: v.Pace.Seconds()}
 	for i, n := range v.Nets {
 		d.Nets[i] = netDocument(n, alarms, now)
 	}
@@ -30,6 +30,13 @@ func ViewDocument(v *merge.View, alarms *alarm.ActiveSet, now int64) *api.View {
 		d.Sources[i] = sourceDocument(v, &v.Sources[i], now)
 	}
 	return d
+}
+
+func master(m *merge.Master) *api.Connection {
+	if m == nil {
+		return nil
+	}
+	return connection(&m.ConnState)
 }
 
 func connection(c *natslink.ConnState) *api.Connection {
@@ -113,6 +120,14 @@ func placeNow(n *merge.NetView, i int) (d api.PlaceNow) {
 	return d
 }
 
+// called returns nil for what is of no file.
+func called(c petri.Called) *api.Called {
+	if c.Kind == "" {
+		return nil
+	}
+	return &api.Called{Kind: c.Kind, Name: c.Name}
+}
+
 // bookkeeping returns the name of a role; "" for work.
 func bookkeeping(r petri.Role) string {
 	if r == petri.RoleWork {
@@ -123,7 +138,7 @@ func bookkeeping(r petri.Role) string {
 
 func placeDocument(n *merge.NetView, i int, alarms *alarm.ActiveSet, now int64) api.Place {
 	def, p, cols := n.Def, &n.Rows.Places[i], n.Rows.Columns
-	d := api.Place{ID: def.Places[i].ID, Name: def.Places[i].Name, Final: n.IsFinal(i), Resting: alarms.Rests(n, i), Role: bookkeeping(def.Places[i].Role), PlaceNow: placeNow(n, i),
+	d := api.Place{ID: def.Places[i].ID, Name: def.Places[i].Name, Called: called(def.Places[i].Called), Final: n.IsFinal(i), Resting: alarms.Rests(n, i), Role: bookkeeping(def.Places[i].Role), PlaceNow: placeNow(n, i),
 		Arrivals:   known(cols, stats.ColArrivals, p.Arrivals),
 		Departures: known(cols, stats.ColDepartures, p.Departures),
 		OldestAge:  known(cols, stats.ColOldest, ageAt(p.Oldest, now)),
@@ -144,11 +159,23 @@ func placeDocument(n *merge.NetView, i int, alarms *alarm.ActiveSet, now int64) 
 	if cols.Has(stats.ColStuck) {
 		stuck := make([]api.Token, 0, len(p.Stuck))
 		for _, t := range n.Stuck(i) {
-			stuck = append(stuck, api.Token{Instance: t.Instance, Injected: api.Time(t.Injected), Age: ageAt(t.Injected, now), Waits: waits(def, t.Waits)})
+			stuck = append(stuck, tokenDocument(def, &t, now))
 		}
 		d.Stuck = &stuck
 	}
+	if cols.Has(stats.ColGroups) {
+		reasons := make([]api.Reason, 0, len(p.Groups))
+		for k := range n.Groups(i) {
+			g := &p.Groups[k]
+			reasons = append(reasons, api.Reason{Reason: g.Reason.String(), Tokens: g.Tokens, Due: api.Time(g.Due), Oldest: tokenDocument(def, &g.Oldest, now)})
+		}
+		d.Reasons = &reasons
+	}
 	return d
+}
+
+func tokenDocument(def *petri.Net, t *stats.Token, now int64) api.Token {
+	return api.Token{Instance: t.Instance, Injected: api.Time(t.Injected), Age: ageAt(t.Injected, now), Waits: waits(def, t.Waits)}
 }
 
 func waits(def *petri.Net, waits []stats.Wait) []api.Wait {
@@ -176,7 +203,7 @@ func transitionNow(n *merge.NetView, i int) (d api.TransitionNow) {
 
 func transitionDocument(n *merge.NetView, i int, now int64) api.Transition {
 	def, t, cols := &n.Def.Transitions[i], &n.Rows.Transitions[i], n.Rows.Columns
-	d := api.Transition{ID: def.ID, Name: def.Name, Role: bookkeeping(def.Role), TransitionNow: transitionNow(n, i),
+	d := api.Transition{ID: def.ID, Name: def.Name, Called: called(def.Called), Role: bookkeeping(def.Role), TransitionNow: transitionNow(n, i),
 		EnabledAge: known(cols, stats.ColEnabled, ageAt(t.EnabledSince, now)),
 		RunningAge: known(cols, stats.ColRunning, ageAt(t.RunningSince, now)),
 		Duration:   histogram(cols, stats.ColDuration, &t.Duration),
@@ -191,6 +218,9 @@ func transitionDocument(n *merge.NetView, i int, now int64) api.Transition {
 	}
 	if cols.Has(stats.ColLastFiring) {
 		d.LastFiring = api.Time(t.LastFiring)
+	}
+	if cols.Has(stats.ColNextDue) {
+		d.NextDue = api.Time(t.NextDue)
 	}
 	return d
 }
@@ -267,25 +297,31 @@ type names map[string]*netNames
 
 type netNames struct {
 	def *petri.Net
-	of  func() map[string]string
+	of  func() map[string]named
 }
 
 func namesOf(v *merge.View) names {
 	all := make(names, len(v.Nets))
 	for _, n := range v.Nets {
-		all[n.Name] = &netNames{n.Def, sync.OnceValue(func() map[string]string { return elementNames(n.Def) })}
+		all[n.Name] = &netNames{n.Def, sync.OnceValue(func() map[string]named { return elementNames(n.Def) })}
 	}
 	return all
 }
 
-// elementNames returns the names of a net's places and transitions, by id.
-func elementNames(def *petri.Net) map[string]string {
-	of := make(map[string]string, len(def.Places)+len(def.Transitions))
+// named is what a place or a transition is called.
+type named struct {
+	name   string
+	called petri.Called
+}
+
+// elementNames returns what a net's places and transitions are called, by id.
+func elementNames(def *petri.Net) map[string]named {
+	of := make(map[string]named, len(def.Places)+len(def.Transitions))
 	for i := range def.Places {
-		of[def.Places[i].ID] = def.Places[i].Name
+		of[def.Places[i].ID] = named{def.Places[i].Name, def.Places[i].Called}
 	}
 	for i := range def.Transitions {
-		of[def.Transitions[i].ID] = def.Transitions[i].Name
+		of[def.Transitions[i].ID] = named{def.Transitions[i].Name, def.Transitions[i].Called}
 	}
 	return of
 }
@@ -298,7 +334,8 @@ func (all names) name(a *api.Alarm) {
 	}
 	a.NetName = n.def.Name
 	if id := a.Place + a.Transition; id != "" {
-		a.Name = n.of()[id]
+		of := n.of()[id]
+		a.Name, a.Called = of.name, called(of.called)
 	}
 }
 
@@ -307,10 +344,13 @@ func alarmDocument(a *alarm.Alarm, now int64) api.Alarm {
 	age := float64(max(now-a.Since, 0)) / 1e6
 	d := api.Alarm{Index: a.Index, Alarm: a.Kind.String(), Severity: a.Severity.String(), Net: a.Net, Place: place, Transition: transition, Source: source, Region: region,
 		Raised: api.Time(a.Raised), Since: api.Time(a.Since), Age: &age, Affected: &a.Affected, Text: a.Text, SilencedUntil: api.Time(a.SilencedUntil),
-		After: a.After.Seconds(), Above: a.Above, Window: a.Window.Seconds(), Outdated: a.Outdated, Unknown: a.Unknown, Lost: lostBy(a), Follows: a.Follows}
+		After: a.After.Seconds(), Above: a.Above, Window: a.Window.Seconds(), Outdated: a.Outdated, Unknown: a.Unknown, Lost: lostBy(a), Follows: a.Follows,
+		ForReason: a.Selects.IfKnown(), Reason: a.Reason().IfKnown(), Instance: a.Why.Instance, Why: a.Why.Words}
 	switch a.Kind {
 	case alarm.FailureRatio:
 		d.Runs = a.Measured
+	case alarm.FiringMissed:
+		d.LastFired = api.Time(a.LastFired)
 	case alarm.TransitionLoop:
 		d.Rate = a.Measured
 	}
@@ -356,7 +396,8 @@ func silenceDocuments(silences []alarm.Silence) []api.Silence {
 }
 
 func silenceDocument(s *alarm.Silence) api.Silence {
-	d := api.Silence{ID: s.ID, From: api.Time(s.From), Until: api.Time(s.Until), By: s.By, Comment: s.Comment, Net: s.Net, Place: s.Place, Transition: s.Transition, Source: s.Source}
+	d := api.Silence{ID: s.ID, From: api.Time(s.From), Until: api.Time(s.Until), By: s.By, Comment: s.Comment, Pending: s.Pending, Cron: s.Recurs.Cron, Zone: s.Recurs.Zone, Ends: api.Time(s.Ends),
+		Selection: api.Selection{Net: s.Net, Place: s.Place, Transition: s.Transition, Source: s.Source, ForReason: s.ForReason.IfKnown()}}
 	if s.Kind != 0 {
 		d.Alarm = s.Kind.String()
 	}
@@ -382,14 +423,11 @@ func ageAt(t, now int64) float64 {
 	return float64(now-t) / 1e6
 }
 
-// placeNames returns the id and the name of a place; "" for NoPlace.
+// placeNames returns the id and the label of a place; "" for NoPlace.
 func placeNames(def *petri.Net, place int32) (id, name string) {
 	if place == stats.NoPlace {
 		return "", ""
 	}
 	p := &def.Places[place]
-	if p.Name == "" {
-		return p.ID, p.ID
-	}
-	return p.ID, p.Name
+	return p.ID, p.Label()
 }

@@ -72,7 +72,8 @@ func goldenView(t *testing.T) *merge.View {
 	p.Stuck = []stats.Token{{Instance: "order 17", Injected: now - 700e6, Waits: []stats.Wait{
 		{Transition: 0, Reason: stats.ReasonMissing, Place: 1, Count: 2},
 		{Transition: 1, Reason: stats.ReasonDelayed, Place: stats.NoPlace, Until: now + 60e6, What: "timer"}}}}
-	msg.Rows.Transitions[0] = stats.Transition{Firings: 3, Failures: 1, Retries: 2, Cancels: 4, Timeouts: 3, Late: 1, Running: 1, RunningSince: now - 5e6, LastFiring: now - 9e6}
+	p.Groups = []stats.Group{{Reason: stats.ReasonMissing, Tokens: 2, Due: now - 700e6, Oldest: p.Stuck[0]}}
+	msg.Rows.Transitions[0] = stats.Transition{Firings: 3, Failures: 1, Retries: 2, Cancels: 4, Timeouts: 3, Late: 1, Running: 1, RunningSince: now - 5e6, LastFiring: now - 9e6, NextDue: now + 9e6}
 	msg.Rows.Transitions[0].Duration.Observe(250_000)
 	msg.Rows.Transitions[0].Slowest = stats.Slowest{Instance: "order 13", Micros: 250_000, At: now}
 	msg.Rows.Transitions[1] = stats.Transition{Enabled: 2, EnabledSince: now - 61e6}
@@ -125,12 +126,14 @@ func TestJSONOfAView(t *testing.T) {
 func TestAlarmsAsJSON(t *testing.T) {
 	s := &alarm.ActiveSet{LastChange: t0, Suppressed: 3, Active: []alarm.Alarm{
 		{Index: 1, Kind: alarm.TokenStuck, Severity: alarm.Minor, Net: "n", Subject: "p <€>", Raised: t0, Since: t0 - 1500e6, Affected: 4, Text: "stuck", After: 20 * time.Minute,
-			Ack: &alarm.Ack{At: t0, By: "ada", Comment: "seen"}, SilencedUntil: t0 + 60e6},
+			Ack: &alarm.Ack{At: t0, By: "ada", Comment: "seen"}, SilencedUntil: t0 + 60e6, Selects: stats.ReasonIncident,
+			Why: alarm.Why{Instance: "i1", Wait: stats.Wait{Reason: stats.ReasonIncident}, Words: "job, out of retries (failed permanently)"}},
 		{Index: 2, Kind: alarm.TransitionStarved, Severity: alarm.Warning, Net: "n", Subject: "t", Raised: t0, Since: t0},
 		{Index: 3, Kind: alarm.SourceLost, Severity: alarm.Major, Subject: "s", Raised: t0, Since: t0},
 		{Index: 4, Kind: alarm.NetDeadlocked, Severity: alarm.Critical, Net: "n", Raised: t0, Since: t0 + 5e6},
 		{Index: 5, Kind: alarm.FailureRatio, Severity: alarm.Minor, Net: "n", Subject: "t", Raised: t0, Since: t0, Affected: 7, Above: 0.5, Window: time.Minute, Measured: 9, Outdated: true},
 		{Index: 6, Kind: alarm.TransitionLoop, Severity: alarm.Minor, Net: "gone", Subject: "t", Raised: t0, Since: t0, Measured: 9.5},
+		{Index: 7, Kind: alarm.FiringMissed, Severity: alarm.Major, Net: "n", Subject: "t", Raised: t0, Since: t0 - 5e6, Affected: 2, After: 5 * time.Second, LastFired: t0 - 60e6},
 	}}
 	view := &merge.View{Nets: []*merge.NetView{{Name: "n", Def: &petri.Net{ID: "n", Name: "A net", Places: []petri.Place{{ID: "p <€>", Name: "Paid"}}, Transitions: []petri.Transition{{ID: "t", Name: "Ship"}}}}}}
 	var b bytes.Buffer
@@ -138,12 +141,13 @@ func TestAlarmsAsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"last_change":"2026-09-21T14:13:20.000000Z","notifications_suppressed":3,"active":[` +
-		`{"index":1,"alarm":"tokenStuck","severity":"minor","net":"n","place":"p <€>","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T13:48:20.000000Z","age_seconds":1500.5,"affected":4,"text":"stuck","net_name":"A net","name":"Paid","after_seconds":1200,"acknowledged":{"by":"ada","at":"2026-09-21T14:13:20.000000Z","comment":"seen"},"silenced_until":"2026-09-21T14:14:20.000000Z"},` +
+		`{"index":1,"alarm":"tokenStuck","severity":"minor","net":"n","place":"p <€>","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T13:48:20.000000Z","age_seconds":1500.5,"affected":4,"text":"stuck","for_reason":"incident","reason":"incident","instance":"i1","why":"job, out of retries (failed permanently)","net_name":"A net","name":"Paid","after_seconds":1200,"acknowledged":{"by":"ada","at":"2026-09-21T14:13:20.000000Z","comment":"seen"},"silenced_until":"2026-09-21T14:14:20.000000Z"},` +
 		`{"index":2,"alarm":"transitionStarved","severity":"warning","net":"n","transition":"t","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":0,"net_name":"A net","name":"Ship"},` +
 		`{"index":3,"alarm":"sourceLost","severity":"major","source":"s","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":0},` +
 		`{"index":4,"alarm":"netDeadlocked","severity":"critical","net":"n","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:25.000000Z","age_seconds":0,"affected":0,"net_name":"A net"},` +
 		`{"index":5,"alarm":"failureRatio","severity":"minor","net":"n","transition":"t","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":7,"net_name":"A net","name":"Ship","above":0.5,"window_seconds":60,"runs":9,"outdated":true},` +
-		`{"index":6,"alarm":"transitionLoop","severity":"minor","net":"gone","transition":"t","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":0,"rate":9.5}],"silences":[]}` + "\n"
+		`{"index":6,"alarm":"transitionLoop","severity":"minor","net":"gone","transition":"t","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":0,"rate":9.5},` +
+		`{"index":7,"alarm":"firingMissed","severity":"major","net":"n","transition":"t","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:15.000000Z","age_seconds":5.5,"affected":2,"net_name":"A net","name":"Ship","after_seconds":5,"last_fired":"2026-09-21T14:12:20.000000Z"}],"silences":[]}` + "\n"
 	if d := cmp.Diff(want, b.String()); d != "" {
 		t.Error(d)
 	}

@@ -59,11 +59,11 @@ func hashOf(def *petri.Net, version string) string {
 	}
 	for i := range def.Places {
 		p := &def.Places[i]
-		fmt.Fprintf(h, "\np %q %q %q %d %t %v %d %q", p.ID, p.Name, p.Doc, p.Initial, p.At != nil, at(p.At), p.Role, p.Element)
+		fmt.Fprintf(h, "\np %q %q %q %d %t %v %d %q %q", p.ID, p.Name, p.Doc, p.Initial, p.At != nil, at(p.At), p.Role, p.Element, p.Called)
 	}
 	for i := range def.Transitions {
 		t := &def.Transitions[i]
-		fmt.Fprintf(h, "\nt %q %q %q %t %v %d", t.ID, t.Name, t.Doc, t.At != nil, at(t.At), t.Role)
+		fmt.Fprintf(h, "\nt %q %q %q %t %v %d %q", t.ID, t.Name, t.Doc, t.At != nil, at(t.At), t.Role, t.Called)
 	}
 	for i := range def.Arcs {
 		a := &def.Arcs[i]
@@ -87,12 +87,18 @@ func drawingText(d *drawing, l *draw.Drawing) []byte {
 		out := api.DrawnNode{Label: n.Label, X: n.X, Y: n.Y, W: n.W, H: n.H}
 		if i < len(def.Places) {
 			p := &def.Places[i]
-			out.Kind, out.ID, out.Name, out.Doc, out.Initial, out.Final = "place", p.ID, p.Name, p.Doc, p.Initial, d.final(i)
+			out.Kind = "place"
+			out.ID = p.ID
+			out.Name = p.Name
+			out.Doc = p.Doc
+			out.Initial = p.Initial
+			out.Final = d.final(i)
+			out.Called = called(p.Called)
 			out.Role = bookkeeping(p.Role)
 		} else {
 			t := &def.Transitions[i-len(def.Places)]
 			out.Kind, out.ID, out.Name, out.Doc = "transition", t.ID, t.Name, t.Doc
-			out.Role = bookkeeping(t.Role)
+			out.Called, out.Role = called(t.Called), bookkeeping(t.Role)
 		}
 		doc.Nodes[i] = out
 	}

@@ -50,7 +50,8 @@ func BenchmarkFrame(b *testing.B) {
 		between := time.Now()
 		newFrame(views[i%2], "", nil, uint64(i), int64(i))
 		took, whole = append(took, between.Sub(before)), append(whole, time.Since(between))
-		if last = next; len(diff.Places) != rows/100 || len(event.text) == 0 {
+		last = next
+		if len(diff.Places) != rows/100 || len(event.text) == 0 {
 			b.Fatal(len(diff.Places), "places")
 		}
 	}

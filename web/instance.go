@@ -99,7 +99,8 @@ func (s *Server) askSources(ctx context.Context, net, instance string) (from str
 		}
 	}
 	if found == nil {
-		if unanswered = failed.Error(); errors.Is(failed, telemetry.ErrNoInstance) {
+		unanswered = failed.Error()
+		if errors.Is(failed, telemetry.ErrNoInstance) {
 			unanswered = fmt.Sprintf("none of the %d engines that are up has this instance", len(sources))
 		}
 	}
@@ -189,10 +190,10 @@ func worked(def *petri.Net, tokens []telemetry.InstanceToken) []telemetry.Instan
 	return work
 }
 
-// nameOf returns the name of a place by its id.
+// nameOf returns the label of a place by its id.
 func nameOf(def *petri.Net, id string) string {
-	if i := indexOf(def.Places, id, func(p *petri.Place) string { return p.ID }); i >= 0 && def.Places[i].Name != "" {
-		return def.Places[i].Name
+	if i := indexOf(def.Places, id, func(p *petri.Place) string { return p.ID }); i >= 0 {
+		return def.Places[i].Label()
 	}
 	return id
 }

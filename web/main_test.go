@@ -109,6 +109,7 @@ func orders() *merge.View {
 	*p = stats.Place{Tokens: 2, Arrivals: 102, Departures: 100, Instances: 2, Oldest: before(2 * time.Minute), Stuck: []stats.Token{
 		{Instance: "host-1/07", Injected: before(2 * time.Minute), Waits: []stats.Wait{{Place: 1, Reason: stats.ReasonMissing, Count: 2}}},
 		{Instance: "host-1/08", Injected: before(time.Second), Waits: []stats.Wait{{Place: stats.NoPlace, Reason: stats.ReasonDelayed, Until: before(-time.Minute)}}}}}
+	p.Groups = []stats.Group{{Reason: stats.ReasonDelayed, Tokens: 1, Due: before(-time.Minute), Oldest: p.Stuck[1]}, {Reason: stats.ReasonMissing, Tokens: 1, Due: p.Oldest, Oldest: p.Stuck[0]}}
 	for _, age := range []time.Duration{2 * time.Minute, time.Second} {
 		p.Injected.Add(before(age))
 		p.Ages.Add(before(age), noon.UnixMicro(), 1)
@@ -116,7 +117,7 @@ func orders() *merge.View {
 	p.Dwell.Observe(0)
 	p.Dwell.Observe(2 * second)
 	rows.Transitions[0] = stats.Transition{Firings: 100, Failures: 3, Retries: 2, Cancels: 1, Enabled: 1, EnabledSince: before(time.Second),
-		LastFiring: before(3 * time.Second)}
+		LastFiring: before(3 * time.Second), NextDue: before(-time.Minute)}
 	rows.Blocks = []stats.Block{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Instances: 5}, {Place: stats.NoPlace, Reason: stats.ReasonGuarded, Instances: 2}}
 	return (&merge.View{At: noon.UnixMicro(), Generation: 41, Nets: []*merge.NetView{{Name: "orders", Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 2}},
 		Sources: []merge.Source{

@@ -94,7 +94,8 @@ func TestTheAPIShowsWorkAndTheDrawingTheRest(t *testing.T) {
 	}
 	want := []string{"f1", "f2", "s/start", "e/end", "c:h1", "c:h2", "c:hs/start", "s", "c", "e", "c:hs", "c:ht", "c:he"}
 	for _, got := range [][]string{listed, csv} {
-		if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		slices.Sort(got)
+		if !slices.Equal(got, slices.Sorted(slices.Values(want))) {
 			t.Errorf("the API lists %v; want %v", got, want)
 		}
 	}
@@ -216,7 +217,7 @@ func TestAModelThatIsInvalidIsMissing(t *testing.T) {
 		{"entities", laughs, "entities are not expanded"},
 		{"too deep", deep, "elements inside each other"},
 		{"too many elements", wide, "more than 20000"},
-		{"a page", page, "root element <html>"},
+		{"a page", page, "the root element is <html>"},
 		{"cut", caller(helper)[:300], "not valid"},
 		{"empty", "", "no root element"},
 	} {

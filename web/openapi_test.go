@@ -149,6 +149,10 @@ func everything(t *testing.T) *stage {
 	})
 	view := goldenView(t)
 	for _, def := range []*petri.Net{netsOf(t, `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">`+helper+`</definitions>`, caller(""))[1], {ID: "long", Model: &petri.Model{Kind: petri.ModelBPMN, Missing: "it is long"}}} {
+		def.Name = "A process"
+		for i := range maxShown {
+			def.Places = append(def.Places, petri.Place{ID: fmt.Sprint("c", i)})
+		}
 		rows := stats.NewRows(len(def.Places), len(def.Transitions))
 		for i := range rows.Places { // p0 of order rests
 			rows.Columns, rows.Places[i].Tokens, rows.Places[i].Oldest = stats.ColOldest|stats.ColTokens, 1, t0
@@ -163,20 +167,23 @@ func everything(t *testing.T) *stage {
 	}
 	view.Sources = append(view.Sources, merge.Source{Name: "host-1", Net: "order", State: merge.Up, Region: "up/host-1", Skew: -time.Minute, Requests: &stats.RefusedRequests{1}})
 	ack := &alarm.Ack{At: t0, By: "ada", Comment: "seen"}
-	st.alarms.Active = []alarm.Alarm{{Index: 5000, Net: "order", Raised: t0, Since: t0, Text: "stuck", Ack: ack, SilencedUntil: t0}}
+	st.alarms.Active = []alarm.Alarm{{Index: 5001, Net: "caller", Subject: "c/active", Kind: alarm.TokenStuck}, {Index: 5000, Net: "order", Raised: t0, Since: t0, Text: "stuck", Ack: ack, SilencedUntil: t0}}
 	for _, kind := range alarm.Kinds() {
 		st.alarms.Cleared = append(st.alarms.Cleared, alarm.ClearedAlarm{Alarm: alarm.Alarm{Net: "order", Subject: "p0", Kind: kind, Ack: ack}, Cleared: t0})
 	}
 	for range maxSilences + 1 {
-		st.alarms.Silences = append(st.alarms.Silences, alarm.Silence{ID: "a", By: "ada", Comment: "c", Selection: alarm.Selection{Kind: alarm.TokenStuck, Net: "n", Place: "p", Transition: "t", Source: "s"}})
+		st.alarms.Silences = append(st.alarms.Silences, alarm.Silence{ID: "a", By: "ada", Comment: "c", Selection: alarm.Selection{Kind: alarm.TokenStuck, Net: "n", Place: "p", Transition: "t", Source: "s"},
+			From: t0, Until: t0 + 1, Recurs: alarm.Recurrence{Cron: "0 2 * * sat", Zone: "Europe/Berlin", For: time.Hour}, Pending: true, Ends: t0 + 2})
 	}
 	for i := range 1001 {
 		st.alarms.Active = append(st.alarms.Active, alarm.Alarm{Index: uint32(i), Net: "order", Subject: "p0", Kind: alarm.Kinds()[i%len(alarm.Kinds())],
-			After: time.Second, Above: 1, Window: time.Second, Measured: 1, Outdated: true, Unknown: "no source reports it any more", Follows: "s1"})
+			After: time.Second, Above: 1, Window: time.Second, Measured: 1, LastFired: 1, Outdated: true, Unknown: "no source reports it any more", Follows: "s1",
+			Selects: stats.ReasonIncident, Why: alarm.Why{Instance: "i", Words: "failed"}})
 		view.Sources = append(view.Sources, merge.Source{Name: fmt.Sprint("s", i), Net: "order"})
 	}
 	st.alarms.LastChange, st.alarms.Resting = t0, map[string][]string{"order": {"p0"}}
 	view.NATS = &natslink.ConnState{Since: t0, Server: "nats://x", Reason: "EOF"}
+	view.AgentX = &merge.Master{ConnState: *view.NATS}
 	view.Up = &natslink.ConnState{}
 	view.Pace = 5 * time.Second
 	st.now = time.UnixMicro(view.At)
@@ -200,7 +207,7 @@ func TestTheDescriptionIsOfWhatIsServed(t *testing.T) {
 		}
 	}
 	parameters := map[string]string{"place": "?net=order&place=p0", "transition": "?net=order&transition=t1", "instance": "?net=order&instance=order+17", "stuck": "?net=order&place=p0&limit=1",
-		"history": "?net=order&at=" + st.now.Add(time.Second).UTC().Format(time.RFC3339), "drawing": "?net=order", "drawing.svg": "?net=order", "places.csv": "?net=order", "transitions.csv": "?net=order", "stuck.csv": "?net=order", "model": "?net=caller"}
+		"history": "?net=order&at=" + st.now.Add(time.Second).UTC().Format(time.RFC3339), "drawing": "?net=order", "drawing.svg": "?net=order", "places.csv": "?net=order", "transitions.csv": "?net=order", "stuck.csv": "?net=order", "model": "?net=caller", "search": "?q=c"}
 	for path, methods := range d.Paths {
 		responses := methods["get"].Responses
 		if path == livePath {
@@ -250,6 +257,7 @@ func TestTheDescriptionIsOfWhatIsServed(t *testing.T) {
 	hold("a transition that is not work", "200", any(st.document(t, "/api/v1/transition?net=caller&transition=c/begin")), &schema{Ref: "#/components/schemas/TransitionDetail"})
 	hold("an instance that no source has", "200", any(st.document(t, "/api/v1/instance?net=partly+known&instance=x")), &schema{Ref: "#/components/schemas/Instance"})
 	hold("a request with indices", "", any(object(t, []byte(`{"indices":[7]}`))), &schema{Ref: "#/components/schemas/CloseAlarms"})
+	hold("a request for a silence that recurs", "", any(object(t, []byte(recurring))), &schema{Ref: "#/components/schemas/NewSilence"})
 	for name, s := range d.Components.Schemas {
 		for property := range s.Properties {
 			if !seen[name+"."+property] {

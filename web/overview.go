@@ -23,7 +23,7 @@ func (b *board) overviewText() []byte { return encoded(b.overviewDocument()) }
 func (b *board) overviewDocument() *api.Overview {
 	v := b.view
 	d := api.Overview{At: api.Time(v.At), Generation: v.Generation, Nets: make([]api.NetOverview, len(v.Nets)), Sources: b.sources(), Alarms: []api.Alarm{},
-		NATS: connection(v.NATS), Up: connection(v.Up), Interrupted: v.Interrupted, Actions: b.actions, Acts: b.acts, Links: b.links,
+		NATS: connection(v.NATS), Up: connection(v.Up), AgentX: master(v.AgentX), Interrupted: v.Interrupted, Actions: b.actions, Acts: b.acts, Links: b.links,
 		Sidecar: b.sidecar, Refused: refusedSources(v.Sources), Skewed: skewedSources(v.Sources), Pace: v.Pace.Seconds()}
 	d.Silences = silenceDocuments(b.alarms.Silences[:min(len(b.alarms.Silences), maxSilences)])
 	d.SilencesLeftOut = len(b.alarms.Silences) - len(d.Silences)
@@ -42,6 +42,13 @@ func (b *board) overviewDocument() *api.Overview {
 	for i, n := range v.Nets {
 		of := perNet[n.Name]
 		d.Nets[i] = api.NetOverview{NetTotals: netTotals(n, b.alarms, v.At), Alarms: of.all, Follow: of.follow, Unknown: of.unknown}
+		if n.Def.Words().Kind != "net" {
+			d.Nets[i].Kind = n.Def.Words().Kind
+		}
+		if _, place := b.alarms.Oldest(n); d.Nets[i].OldestPlace != "" {
+			p := &n.Def.Places[place]
+			d.Nets[i].OldestCalled, d.Nets[i].OldestName = called(p.Called), p.Name
+		}
 		if drawn := b.nets[n.Name]; drawn != nil {
 			d.Nets[i].Drawing = drawn.drawing.hash
 		}

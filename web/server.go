@@ -233,6 +233,8 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"/api/v1/stuck":       s.serveStuck,
 		"/api/v1/actions":     s.serveActions,
 		"/api/v1/history":     s.ofNet(s.serveHistory),
+		"/api/v1/trends":      s.serveTrends,
+		"/api/v1/search":      s.serveSearch,
 
 		"/api/v1/places.csv":      s.servePlacesCSV,
 		"/api/v1/transitions.csv": s.serveTransitionsCSV,

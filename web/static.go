@@ -14,6 +14,8 @@ import (
 	"net/http"
 	"path"
 	"strings"
+
+	"github.com/pnagent/pnagent/internal/accept"
 )
 
 // EmbedPath is the path of the page for frames: one drawing or the alarms, without
@@ -33,10 +35,11 @@ const assets = "/assets/"
 // forever is the Cache-Control of what is asked for by its digest.
 const forever = "max-age=31536000, immutable"
 
-// file is one file of the page.
+// file is one file of the page. It is immutable.
 type file struct {
 	contentType string
 	text        []byte
+	packed      bool // text is compressed by gzip
 }
 
 // site is the page: its documents and what they load.
@@ -56,7 +59,7 @@ func contentTypes() map[string]string {
 
 // readSite reads the files of the page in folders. It omits files of other kinds, such as
 // programs. One whose name ends in .gz is packed, and is served under the name before that: so
-// the program is smaller by half a megabyte.
+// the program is smaller by half a megabyte, and only a client that does not accept gzip makes it unpack one.
 func readSite(from fs.FS, folders ...string) (*site, error) {
 	s, types, sum := &site{documents: map[string]*file{}, files: map[string]*file{}}, contentTypes(), sha256.New()
 	for _, folder := range folders {
@@ -66,12 +69,12 @@ func readSite(from fs.FS, folders ...string) (*site, error) {
 			if err != nil || d.IsDir() || kind == "" {
 				return err
 			}
-			text, err := read(from, name)
+			text, err := fs.ReadFile(from, name)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(sum, "%s %d\n%s", at, len(text), text)
-			s.files[at] = &file{contentType: kind, text: text}
+			s.files[at] = &file{contentType: kind, text: text, packed: path.Ext(name) == ".gz"}
 			return nil
 		})
 		if err != nil {
@@ -91,17 +94,16 @@ func readSite(from fs.FS, folders ...string) (*site, error) {
 	return s, nil
 }
 
-// read returns what is in a file, unpacked.
-func read(from fs.FS, name string) ([]byte, error) {
-	text, err := fs.ReadFile(from, name)
-	if err != nil || path.Ext(name) != ".gz" {
-		return text, err
+// unpacked returns the text of a file.
+func (f *file) unpacked() ([]byte, error) {
+	if !f.packed {
+		return f.text, nil
 	}
-	packed, err := gzip.NewReader(bytes.NewReader(text))
+	text, err := gzip.NewReader(bytes.NewReader(f.text))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
-	return io.ReadAll(packed)
+	return io.ReadAll(text)
 }
 
 // find returns what is at a path, and its Cache-Control, or nil. A page of another
@@ -112,7 +114,8 @@ func (s *site) find(at string) (f *file, cache string) {
 	}
 	if named, ok := strings.CutPrefix(at, assets); ok {
 		digest, name, _ := strings.Cut(named, "/")
-		if at = "/" + name; digest == s.digest {
+		at = "/" + name
+		if digest == s.digest {
 			cache = forever
 		}
 	}
@@ -132,6 +135,17 @@ func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
 	if unchanged(w, r, `"`+s.site.digest+`"`) {
 		return
 	}
+	text := f.text
+	if f.packed && accept.Gzip(r.Header) {
+		w.Header().Set("Content-Encoding", "gzip")
+	} else {
+		var err error
+		text, err = f.unpacked()
+		if err != nil {
+			refuse(w, http.StatusInternalServerError, err.Error())
+			return
+		}
+	}
 	w.Header().Set("Content-Type", f.contentType)
-	_, _ = w.Write(f.text) // fails only where the client is gone
+	_, _ = w.Write(text) // fails only where the client is gone
 }

@@ -159,7 +159,7 @@ func (s *Server) serveStuckCSV(w http.ResponseWriter, r *http.Request) {
 		for k := range d.Waits {
 			reasons[k] = d.Waits[k].Transition + ": " + cmp.Or(d.Waits[k].Text, d.Waits[k].Reason)
 		}
-		t.row(at, net, plaintext.Cell(d.Instance), plaintext.Cell(d.Place), plaintext.Cell(names[d.Place]), strconv.FormatUint(d.Tokens, 10), timeCell(d.Injected), numberCell(&d.Age), plaintext.Cell(d.Source), plaintext.Cell(strings.Join(reasons, "; ")), plaintext.Cell(string(d.Data)))
+		t.row(at, net, plaintext.Cell(d.Instance), plaintext.Cell(d.Place), plaintext.Cell(names[d.Place].name), strconv.FormatUint(d.Tokens, 10), timeCell(d.Injected), numberCell(&d.Age), plaintext.Cell(d.Source), plaintext.Cell(strings.Join(reasons, "; ")), plaintext.Cell(string(d.Data)))
 	}
 	t.Flush()
 }

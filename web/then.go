@@ -17,7 +17,7 @@ func (s *Server) servePlaceThen(w http.ResponseWriter, r *http.Request, n *netBo
 		return
 	}
 	p := &n.net.Def.Places[i]
-	doc := api.PlaceDetail{Place: api.Place{ID: p.ID, Name: p.Name, Final: n.net.IsFinal(i), Resting: slices.Contains(n.resting, i), Role: bookkeeping(p.Role), PlaceNow: f.Places[i]}, At: f.At, Archive: f.Archive}
+	doc := api.PlaceDetail{Place: api.Place{ID: p.ID, Name: p.Name, Called: called(p.Called), Final: n.net.IsFinal(i), Resting: slices.Contains(n.resting, i), Role: bookkeeping(p.Role), PlaceNow: f.Places[i]}, At: f.At, Archive: f.Archive}
 	doc.OldestAge = ageThen(doc.Numbers(), f.At)
 	if f.Archive {
 		series, err := s.cfg.Archive.PlaceSeries(r.Context(), n.net.Name, p.ID, at)
@@ -66,7 +66,7 @@ func (s *Server) serveTransitionThen(w http.ResponseWriter, r *http.Request, n *
 		return
 	}
 	t := &n.net.Def.Transitions[i]
-	doc := api.TransitionDetail{Transition: api.Transition{ID: t.ID, Name: t.Name, Role: bookkeeping(t.Role), TransitionNow: f.Transitions[i]}, At: f.At, Archive: f.Archive}
+	doc := api.TransitionDetail{Transition: api.Transition{ID: t.ID, Name: t.Name, Called: called(t.Called), Role: bookkeeping(t.Role), TransitionNow: f.Transitions[i]}, At: f.At, Archive: f.Archive}
 	doc.EnabledAge = ageThen(doc.Numbers(), f.At)
 	if f.Archive {
 		series, err := s.cfg.Archive.TransitionSeries(r.Context(), n.net.Name, t.ID, at)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pnagent/pnagent/attach/internal/ledger"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -39,7 +40,7 @@ type client struct {
 	base string // with /v2, without a slash at the end
 	page int    // items of a page
 
-	clock    clock
+	clock    ledger.Clock
 	requests uint64
 }
 
@@ -87,7 +88,7 @@ func (c *client) do(ctx context.Context, method, path string, query any, most in
 		return nil, withoutAddress(err)
 	}
 	defer resp.Body.Close()
-	c.clock.see(resp.Header.Get("Date"), sent, time.Now())
+	c.clock.See(resp.Header, sent, time.Now())
 	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	switch {
 	case err != nil:
@@ -196,20 +197,4 @@ func search[T any](ctx context.Context, c *client, path string, q query, most in
 		}
 		q.Page.After = answer.Page.EndCursor
 	}
-}
-
-// clock estimates by how much the gateway's clock is ahead of the host's. The Date
-// of an answer has whole seconds. It allows an interval of differences, and the
-// estimate moves into it by as little as possible.
-type clock struct{ ahead int64 } // microseconds
-
-// see takes the Date of an answer to a request.
-func (c *clock) see(date string, sent, received time.Time) {
-	t, err := http.ParseTime(date)
-	if err != nil {
-		return
-	}
-	low := t.Sub(received).Microseconds()
-	high := t.Add(time.Second).Sub(sent).Microseconds()
-	c.ahead = min(max(c.ahead, low), high)
 }

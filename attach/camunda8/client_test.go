@@ -109,7 +109,7 @@ func TestWhatTheAPIHidesIsNotOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	poll := func() error {
-		a.presenceAt = 0 // it is due
+		a.definitions.TokensAt = 0 // it is due
 		return a.poll(t.Context())
 	}
 	if err := poll(); err != nil {
@@ -187,33 +187,6 @@ func TestCheckNamesWhatTheVersionDoesNotHave(t *testing.T) {
 
 // The Date of an answer has whole seconds, so the difference is known by an
 // interval, and the estimate moves as little as it must.
-func TestTheClockMovesIntoTheIntervalOfTheDate(t *testing.T) {
-	at := func(millis int64) time.Time { return time.UnixMilli(1_700_000_000_000 + millis) }
-	var c clock
-	for _, step := range []struct {
-		rule           string
-		date           int64 // seconds
-		sent, received int64
-		want           int64 // milliseconds
-	}{
-		{"equal clocks", 10, 10_100, 10_200, 0},
-		{"a whole second ahead", 12, 10_100, 10_600, 1400},
-		{"within the interval it stays", 12, 10_200, 10_900, 1400},
-		{"a later sample narrows it", 11, 10_000, 10_010, 1400},
-		{"behind", 9, 10_700, 10_710, -700},
-		{"the interval has the time of the request", 9, 10_000, 12_000, -700},
-	} {
-		c.see(at(step.date*1000).UTC().Format(http.TimeFormat), at(step.sent), at(step.received))
-		if got := c.ahead / 1000; got != step.want {
-			t.Errorf("%s: %d ms; expected %d", step.rule, got, step.want)
-		}
-	}
-	before := c
-	if c.see("yesterday", at(0), at(0)); c != before {
-		t.Error("an invalid Date changes the estimate")
-	}
-}
-
 func TestTimesAreReadInTheFormsOfTheAPI(t *testing.T) {
 	for text, want := range map[string]int64{
 		"2025-10-07T12:34:56.789Z":      1759840496789000,
@@ -233,7 +206,7 @@ func TestTimesAreReadInTheFormsOfTheAPI(t *testing.T) {
 }
 
 func TestAJobSaysWhatTheAPIKnowsOfIt(t *testing.T) {
-	got, workers := map[string]string{}, map[string]string{}
+	got := map[string]string{}
 	for name, j := range map[string]job{
 		"created":   {Type: "ship", State: "CREATED", Left: 3},
 		"failed":    {Type: "ship", State: "FAILED", Left: 1, Worker: "w", Message: "no stock"},
@@ -241,25 +214,18 @@ func TestAJobSaysWhatTheAPIKnowsOfIt(t *testing.T) {
 		"exhausted": {Type: "ship", State: "RETRIES_UPDATED"},
 		"listener":  {Type: "audit", Kind: "EXECUTION_LISTENER", Listener: "START", State: "CREATED", Left: 3},
 	} {
-		text, detail := jobText(&j, false)
+		text, detail := jobText(&j)
 		got[name] = text + "|" + detail
-		if text, _ := jobText(&j, true); j.Worker != "" {
-			workers[name] = text
-		}
 	}
 	want := map[string]string{
 		"created":   "job ship, 3 retries|",
-		"failed":    "job ship, failed, 1 retry|no stock",
-		"timed out": "job ship, timed out, 3 retries|",
+		"failed":    "job ship, failed at worker w, 1 retry|no stock",
+		"timed out": "job ship, timed out at worker w, 3 retries|",
 		"exhausted": "job ship, out of retries|",
 		"listener":  "job audit of a listener (start), 3 retries|",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
-	}
-	want = map[string]string{"failed": "job ship, failed at worker w, 1 retry", "timed out": "job ship, timed out at worker w, 3 retries"}
-	if d := cmp.Diff(want, workers); d != "" {
-		t.Errorf("with names of workers: %s", d)
 	}
 }
 
@@ -275,7 +241,7 @@ func TestUnknownDefinitionsAreLookedUpOnceInAPoll(t *testing.T) {
 		t.Fatal(err)
 	}
 	for polls := 1; polls <= 3; polls++ {
-		a.presenceAt = 0 // it is due
+		a.definitions.TokensAt = 0 // it is due
 		if err := a.poll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -284,7 +250,7 @@ func TestUnknownDefinitionsAreLookedUpOnceInAPoll(t *testing.T) {
 		}
 	}
 	e.put(definitionsPath, "1", item{"processDefinitionId": "gone", "version": 1})
-	a.presenceAt = 0
+	a.definitions.TokensAt = 0
 	if err := a.poll(t.Context()); err != nil || a.definitions.Nets["gone"] == nil {
 		t.Errorf("%v; expected the definition to be found", err)
 	}

@@ -19,7 +19,7 @@
 // makes it of the BPMN that the API returns.
 //
 // Times are those of the broker's records. The gateway's clock is known by the Date
-// of its answers, to less than a second; see clock.
+// of its answers, to less than a second; see ledger.Clock.
 //
 // The tests run a real Zeebe engine, and serve its records by an emulation of the
 // API in Go, which rejects fields that the published specification does not have.

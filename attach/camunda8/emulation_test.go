@@ -175,7 +175,8 @@ func (e *emulation) answer(w http.ResponseWriter, path string, filter map[string
 	items, total := []item{}, 0
 	for _, x := range e.items[path] {
 		if matches(x, filter) {
-			if total++; page.After == "" || slices.Compare(position(x), after) > 0 {
+			total++
+			if page.After == "" || slices.Compare(position(x), after) > 0 {
 				items = append(items, x)
 			}
 		}

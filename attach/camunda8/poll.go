@@ -43,25 +43,20 @@ const maxFlow = 1_000_000
 // before it.
 func (a *Adapter) poll(ctx context.Context) error {
 	defer func() { a.requests.Store(a.client.requests) }()
-	host := time.Now().UnixMicro()
-	listed, err := a.definitions.Begin(ctx, host, a.presenceAt)
+	listed, err := a.definitions.Begin(ctx, time.Now().UnixMicro())
 	if err != nil {
 		return err
 	}
 	if listed {
 		clear(a.absent)
 	}
-	a.SetClock(a.client.clock.ahead, 0)
+	a.SetClock(a.client.clock.Ahead(), 0)
 	now := a.Now()
 	if !a.state.Started.Begun() {
 		a.state = state{Started: *diagram.NewCursor(now), Ended: *diagram.NewCursor(now)}
 	}
-	if a.presenceAt == 0 || host-a.presenceAt >= 10*a.presenceTook.Microseconds() {
-		begin := time.Now()
-		if err := a.readPresence(ctx, now); err != nil {
-			return err
-		}
-		a.presenceAt, a.presenceTook = host, time.Since(begin)
+	if err := a.definitions.Tokens(func() error { return a.readPresence(ctx, now) }); err != nil {
+		return err
 	}
 	if err := a.readFlow(ctx, "started", &a.state.Started, now); err != nil {
 		return err
@@ -212,7 +207,8 @@ func (a *Adapter) readFlow(ctx context.Context, name string, c *diagram.Cursor, 
 func (a *Adapter) flow(n *diagram.Process, name string, e *elementInstance, c *diagram.Cursor, now int64) {
 	r := diagram.Row{ID: e.Key, Node: e.Element}
 	started, ok := a.micros(e.Start)
-	if r.At = started; name == "ended" {
+	r.At = started
+	if name == "ended" {
 		var ended bool
 		r.At, ended = a.micros(e.End)
 		ok = ok && ended

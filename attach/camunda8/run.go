@@ -22,7 +22,7 @@ type Config struct {
 	Address string        // such as http://127.0.0.1:8080
 	Client  *http.Client  // with the credentials
 	Nets    []string      // process ids; empty for all
-	Detail  bool          // publish assignees, correlation keys, messages of errors and names of workers
+	Detail  bool          // publish assignees, correlation keys and messages of errors
 	Tokens  int           // most tokens, and things that they wait for of one kind, that are kept
 	Overlap time.Duration // how late the data of one partition may come after those of another
 
@@ -36,11 +36,9 @@ type Adapter struct {
 	client *client
 	state  state
 
-	definitions  diagram.Definitions
-	absent       map[string]bool // searches that the API lacks, since the list of definitions was read
-	presenceAt   int64
-	held         bool // the last poll found an element instance that is active
-	presenceTook time.Duration
+	definitions diagram.Definitions
+	absent      map[string]bool // searches that the API lacks, since the list of definitions was read
+	held        bool            // the last poll found an element instance that is active
 
 	requests atomic.Uint64 // that were sent, as of the last poll
 }
@@ -65,7 +63,7 @@ func New(cfg Config) (*Adapter, error) {
 	if a.client, err = newClient(cfg.Address, cfg.Client); err != nil {
 		return nil, err
 	}
-	a.Source, err = ledger.NewSource(ledger.Config{Polling: cfg.Polling, Poll: a.poll, Program: "pnagent attach camunda8 1", Tool: "Camunda Operate and Tasklist, or Camunda's REST API", Keep: &a.state})
+	a.Source, err = ledger.NewSource(ledger.Config{Polling: cfg.Polling, Poll: a.poll, Program: "pnagent attach camunda8 1", Tool: "Camunda Operate and Tasklist, or Camunda's REST API", Command: command, Keep: &a.state})
 	a.definitions = diagram.Definitions{Source: a.Source, Wanted: cfg.Nets, Rows: "element instances", Behind: true, Log: cfg.Log, List: a.readDefinitions, Read: a.readModel}
 	return a, err
 }

@@ -92,7 +92,7 @@ func (a *Adapter) readJobs(ctx context.Context, w *whys) error {
 		if j.Kind == "EXECUTION_LISTENER" || j.Kind == "TASK_LISTENER" || j.Kind == "AD_HOC_SUB_PROCESS" {
 			w.body[j.Instance] = true
 		}
-		text, detail := jobText(j, a.cfg.Detail)
+		text, detail := jobText(j)
 		why := diagram.Why{Text: text, Reason: stats.ReasonEnabled}
 		if j.Type == userTaskJob && j.Kind == "BPMN_ELEMENT" {
 			why = diagram.Why{Text: "user task", Reason: stats.ReasonManual}
@@ -102,10 +102,9 @@ func (a *Adapter) readJobs(ctx context.Context, w *whys) error {
 	})
 }
 
-// jobText returns what is known of a job, with the name of its worker if that is
-// published, and the message of its last failure. The API has a worker only after
-// it failed, or let the job time out.
-func jobText(j *job, workers bool) (text, detail string) {
+// jobText returns what is known of a job, and the message of its last failure. The API has a worker
+// only after it failed, or let the job time out.
+func jobText(j *job) (text, detail string) {
 	text = "job " + j.Type
 	if j.Kind == "EXECUTION_LISTENER" || j.Kind == "TASK_LISTENER" {
 		text = "job " + j.Type + " of a listener"
@@ -119,7 +118,7 @@ func jobText(j *job, workers bool) (text, detail string) {
 	case "TIMED_OUT":
 		text += ", timed out"
 	}
-	if workers && j.Worker != "" && (j.State == "FAILED" || j.State == "TIMED_OUT") {
+	if j.Worker != "" && (j.State == "FAILED" || j.State == "TIMED_OUT") {
 		text += " at worker " + j.Worker
 	}
 	switch j.Left {
@@ -165,7 +164,8 @@ func (a *Adapter) readWaitStates(ctx context.Context, w *whys, now int64) error 
 		why := diagram.Why{Node: s.Element}
 		switch s.Details.Type {
 		case "TIMER":
-			if why.Text = "timer"; s.Details.Due > 0 {
+			why.Text = "timer"
+			if s.Details.Due > 0 {
 				why = diagram.Due(why, s.Details.Due*1000, now)
 			}
 		case "SIGNAL":

@@ -172,11 +172,7 @@ type rangeRequest struct {
 
 // newest returns the newest revision of all of etcd, and the id of the cluster.
 func (g *gateway) newest(ctx context.Context, prefix string) (revision int64, cluster string, err error) {
-	body, err := g.ask(ctx, "/v3/kv/range", rangeRequest{Key: []byte(prefix), Count: true})
-	if err != nil {
-		return 0, "", err
-	}
-	a, err := readRange(body, prefix)
+	a, err := g.page(ctx, prefix, rangeRequest{Key: []byte(prefix), Count: true})
 	if err != nil {
 		return 0, "", err
 	}

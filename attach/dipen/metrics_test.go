@@ -14,7 +14,7 @@ func TestEachMetricShowsItsCounter(t *testing.T) {
 	selfmetricstest.Show(t, families, Status{Connected: true, Sessions: 2, Looks: 3, Changes: 4, StateErrors: 5, Revision: 6, Head: 7,
 		Gaps: replica.Gaps{Since: 8e6, Count: 9, Revisions: 10}, Dropped: map[replica.Fault]uint64{"odd": 11},
 		InFlight: []replica.Held{{Name: "t", N: 12}}, Leaders: []replica.Leadership{{Region: "r", Node: "n", Since: 13e6, Waiting: 14}},
-		Published: 15, Snapshots: telemetry.PublisherStats{Messages: 16, Missed: 17, Errors: 18}},
+		Snapshots: telemetry.PublisherStats{Messages: 16, Missed: 17, Errors: 18}},
 		"pnagent_dipen_connected 1", "pnagent_dipen_watches_total 2", "pnagent_dipen_looks_total 3", "pnagent_dipen_changes_total 4",
 		"pnagent_dipen_state_errors_total 5", "pnagent_dipen_revision 6", "pnagent_dipen_newest_revision 7",
 		"pnagent_dipen_counts_since_timestamp_seconds 8", "pnagent_dipen_gaps_total 9", "pnagent_dipen_missed_revisions_total 10",

@@ -5,6 +5,7 @@ package dipen
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,22 +75,20 @@ var errOther = errors.New("etcd is another cluster, or was restored to an earlie
 // look requests the newest revision, and records when it had been reached.
 func (s *source) look(ctx context.Context) error {
 	// The watch may already be ahead of the answer when it arrives.
-	asked, least := s.now(), s.newestSeen()
+	asked := s.now()
+	applied, newest := s.revisions()
 	revision, cluster, err := s.gate.newest(ctx, s.cfg.Prefix)
 	if err != nil {
 		return err
 	}
-	return s.noteLook(revision, cluster, asked, least)
+	return s.noteLook(revision, cluster, asked, max(applied, newest))
 }
 
 // begin reads all keys for the first time: at the revision where the previous
 // process stopped, or at the newest one.
 func (s *source) begin(ctx context.Context) error {
-	at := s.revision()
-	if at == 0 {
-		at = s.newest()
-	}
-	err := s.load(ctx, at)
+	applied, newest := s.revisions()
+	err := s.load(ctx, cmp.Or(applied, newest))
 	if errors.Is(err, errCompacted) {
 		return s.skip(ctx)
 	}
@@ -121,11 +120,7 @@ func (s *source) oldest(ctx context.Context) (int64, error) {
 	defer stream.Close()
 	lines := newLines(stream)
 	for {
-		line, err := lines.next()
-		if err != nil {
-			return 0, err
-		}
-		a, err := readWatch(line)
+		a, err := lines.next()
 		if err != nil {
 			return 0, err
 		}
@@ -175,21 +170,18 @@ func (s *source) add(kvs []keyValue) {
 
 // follow watches until the stream ends.
 func (s *source) follow(ctx context.Context) error {
-	stream, err := s.gate.watch(ctx, s.cfg.Prefix, s.revision()+1)
+	applied, _ := s.revisions()
+	stream, err := s.gate.watch(ctx, s.cfg.Prefix, applied+1)
 	if err != nil {
 		return fmt.Errorf("watching: %w", err)
 	}
 	defer stream.Close()
 	c := changes{source: s}
 	for lines := newLines(stream); ; {
-		line, err := lines.next()
+		a, err := lines.next()
 		if errors.Is(err, errTooLarge) {
 			return s.passOver(ctx)
 		}
-		if err != nil {
-			return fmt.Errorf("watching: %w", err)
-		}
-		a, err := readWatch(line)
 		if err != nil {
 			return fmt.Errorf("watching: %w", err)
 		}
@@ -197,7 +189,8 @@ func (s *source) follow(ctx context.Context) error {
 		case r.Canceled && r.Compact > 0:
 			// etcd also cancels a watch that it considers slow. Then no change is
 			// missing, and the next watch continues with the next revision.
-			if int64(r.Compact) > s.revision()+1 {
+			applied, _ = s.revisions()
+			if int64(r.Compact) > applied+1 {
 				if err := s.skip(ctx); err != nil {
 					return err
 				}
@@ -222,7 +215,8 @@ var errAgain = errors.New("continuing with another watch")
 // keys as they are now.
 func (s *source) passOver(ctx context.Context) error {
 	s.edit(func(r *replica.Replica) { r.Drop(replica.FaultLongLine) })
-	if err := s.load(ctx, s.newest()); err != nil {
+	_, newest := s.revisions()
+	if err := s.load(ctx, newest); err != nil {
 		return err
 	}
 	return errAgain
@@ -283,31 +277,26 @@ func (c *changes) flush() error {
 	return err
 }
 
-// lines reads a stream line by line, none longer than maxLine.
-type lines struct {
-	r   *bufio.Reader
-	buf []byte
+// lines reads the answers of a watch, one a line that has at most maxLine bytes.
+type lines struct{ *bufio.Scanner }
+
+func newLines(r io.Reader) lines {
+	s := bufio.NewScanner(r)
+	s.Buffer(nil, maxLine)
+	return lines{s}
 }
 
-func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 64<<10)} }
-
-// next returns the next line that is not empty, valid until the next call.
-func (l *lines) next() ([]byte, error) {
-	l.buf = l.buf[:0]
-	for {
-		part, err := l.r.ReadSlice('\n')
-		if len(l.buf)+len(part) > maxLine {
-			return nil, fmt.Errorf("%w: a line of more than %d bytes", errTooLarge, maxLine)
-		}
-		l.buf = append(l.buf, part...)
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case err != nil:
-			return nil, err
-		case len(bytes.TrimSpace(l.buf)) == 0:
-			l.buf = l.buf[:0]
-		default:
-			return l.buf, nil
+// next returns the next answer.
+func (l lines) next() (*watchAnswer, error) {
+	for l.Scan() {
+		if len(bytes.TrimSpace(l.Bytes())) > 0 {
+			a, err := readWatch(l.Bytes())
+			return a, cmp.Or(l.Err(), err) // the stream may have ended in the line
 		}
 	}
+	err := l.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		err = fmt.Errorf("%w: a line of more than %d bytes", errTooLarge, maxLine)
+	}
+	return nil, cmp.Or(err, io.EOF)
 }

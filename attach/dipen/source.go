@@ -179,16 +179,11 @@ func (s *source) loaded() bool {
 	return s.isLoaded
 }
 
-func (s *source) revision() int64 {
+// revisions returns up to which one all changes are applied, and the newest one that look has seen.
+func (s *source) revisions() (applied, newest int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.rep.Revision()
-}
-
-func (s *source) newest() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.head
+	return s.rep.Revision(), s.head
 }
 
 // connected sets whether etcd is watched, and returns whether it was.
@@ -201,13 +196,6 @@ func (s *source) connected(is bool) (was bool) {
 		s.cfg.Log.Info("watching etcd", "endpoint", s.gate.endpoint(), "prefix", s.cfg.Prefix, "from", s.rep.Revision()+1)
 	}
 	return was
-}
-
-// newestSeen returns the newest revision that look or the watch has seen.
-func (s *source) newestSeen() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return max(s.head, s.rep.Revision())
 }
 
 // noteLook records the newest revision. It starts from scratch if the cluster

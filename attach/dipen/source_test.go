@@ -154,7 +154,8 @@ func TestKeysAreReadInPagesAtOneRevision(t *testing.T) {
 	f.page = 2
 	r := read(t, config(t, f.URL))
 	r.shows([]uint64{25, 0}, []uint64{0})
-	if f.do(func() { f.revision = 12 }); !f.was("range 10") || f.was("range 0") || f.was("range 12") {
+	f.do(func() { f.revision = 12 })
+	if !f.was("range 10") || f.was("range 0") || f.was("range 12") {
 		t.Errorf("asked %v", f.asked)
 	}
 	until(t, "it watches from the next revision on", func() bool { return f.was("watch 11") })
@@ -358,7 +359,8 @@ func TestConfigurationsThatCannotWork(t *testing.T) {
 		"a password in a URL": func(c *Config) { c.Etcd.Endpoints = []string{"http://u:p@127.0.0.1:2379"} },
 	} {
 		c := cfg
-		if change(&c); !errors.Is(Run(t.Context(), c), ErrConfig) {
+		change(&c)
+		if !errors.Is(Run(t.Context(), c), ErrConfig) {
 			t.Errorf("%s does not wrap ErrConfig", name)
 		}
 	}

@@ -21,7 +21,6 @@ type Status struct {
 	Dropped   map[replica.Fault]uint64
 	InFlight  []replica.Held // taken tokens by transition
 	Leaders   []replica.Leadership
-	Published int64 // of the counts published last
 	Snapshots telemetry.PublisherStats
 }
 
@@ -30,7 +29,7 @@ func (s *source) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := s.status
-	out.Revision, out.Head, out.Published = s.rep.Revision(), s.head, s.published
+	out.Revision, out.Head = s.rep.Revision(), s.head
 	out.Gaps, out.Dropped = s.rep.Gaps(), s.rep.Dropped()
 	out.InFlight, out.Leaders = s.rep.InFlight(), s.rep.Leaders(s.now())
 	if s.publisher != nil {

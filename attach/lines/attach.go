@@ -155,7 +155,11 @@ func (a *Attachment) format() format {
 // Publish starts to publish. base has the connection, the source's name and the
 // interval; Publish sets its nets and functions.
 func (a *Attachment) Publish(base telemetry.Config) (*telemetry.Publisher, error) {
-	base.Nets, base.Rows, base.Oldest, base.Instance, base.LastEpoch = a.defs, a.rows, a.oldest, a.instance, a.lastEpoch
+	base.Nets = a.defs
+	base.Rows = a.rows
+	base.Oldest = a.oldest
+	base.Instance = a.instance
+	base.LastEpoch = a.lastEpoch
 	p, err := telemetry.Start(base)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ package lines
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -39,17 +40,14 @@ func (t *Times) read(text []byte, textual bool) (micros int64, ok bool) {
 
 // dateTime reads an xs:dateTime of XML Schema. 24:00:00 is the first instant of the next day.
 func (t *Times) dateTime(text []byte) (micros int64, ok bool) {
-	zone := t.Zone
-	if zone == nil {
-		zone = time.UTC
-	}
 	day, rest, midnight := bytes.Cut(text, []byte("T24:00:00"))
 	if midnight {
 		text = slices.Concat(day, []byte("T00:00:00"), rest)
 	}
 	var at time.Time
 	if err := at.UnmarshalText(text); err != nil {
-		if at, err = time.ParseInLocation(zoneless, string(text), zone); err != nil {
+		at, err = time.ParseInLocation(zoneless, string(text), cmp.Or(t.Zone, time.UTC))
+		if err != nil {
 			return 0, false
 		}
 	}
@@ -68,11 +66,7 @@ const zoneless = "2006-01-02T15:04:05"
 
 // zoned reads a time by a layout, in t.Zone if it has none.
 func (t *Times) zoned(layout string, text []byte) (micros int64, ok bool) {
-	zone := t.Zone
-	if zone == nil {
-		zone = time.UTC
-	}
-	at, err := time.ParseInLocation(layout, string(text), zone)
+	at, err := time.ParseInLocation(layout, string(text), cmp.Or(t.Zone, time.UTC))
 	return at.UnixMicro(), err == nil
 }
 

@@ -2,8 +2,6 @@
 
 package lines
 
-import "fmt"
-
 // Reason is the reason why a line, or a part of one, is not an event.
 type Reason uint8
 
@@ -28,24 +26,20 @@ const (
 	reasons                         // the number of reasons
 )
 
-// String returns the reason as a metric label.
-func (r Reason) String() string {
-	names := [...]string{"taken", "not_json", "no_match", "not_xes", "no_instance", "bad_instance", "no_transition", "bad_time", "bad_tokens", "unknown_net",
-		"unknown_transition", "unknown_place", "ignored", "too_long", "cut", "gone"}
-	if r < reasons {
-		return names[r]
-	}
-	return fmt.Sprintf("reason %d", uint8(r))
+// words are the metric label of each reason, and what is wrong with such lines.
+var words = [reasons]struct{ label, sentence string }{
+	Taken: {"taken", "is an event"}, NotJSON: {"not_json", "is not one JSON object"}, NoMatch: {"no_match", "does not match the pattern"},
+	NotXES: {"not_xes", "is not of a well-formed XES log"}, NoInstance: {"no_instance", "has no instance"},
+	BadInstance:  {"bad_instance", "has an instance's name that is too long or not plain text"},
+	NoTransition: {"no_transition", "has neither a transition nor a place"}, BadTime: {"bad_time", "has a malformed time"},
+	BadTokens: {"bad_tokens", "has a malformed number of tokens"}, UnknownNet: {"unknown_net", "is of a net that is not replayed"},
+	UnknownTransition: {"unknown_transition", "has a transition that the net does not have"},
+	UnknownPlace:      {"unknown_place", "has a place that the net does not have"}, Ignored: {"ignored", "is ignored by the table or not complete"},
+	TooLong: {"too_long", "is too long"}, Cut: {"cut", "has no end"}, Gone: {"gone", "was in a file that no longer exists"},
 }
 
-// sentence returns what is wrong with such lines, for an error message.
-func (r Reason) sentence() string {
-	texts := [...]string{"is an event", "is not one JSON object", "does not match the pattern", "is not of a well-formed XES log", "has no instance",
-		"has an instance's name that is too long or not plain text", "has neither a transition nor a place", "has a malformed time",
-		"has a malformed number of tokens", "is of a net that is not replayed", "has a transition that the net does not have", "has a place that the net does not have",
-		"is ignored by the table or not complete", "is too long", "has no end", "was in a file that no longer exists"}
-	return texts[min(r, reasons-1)]
-}
+// String returns the reason as a metric label.
+func (r Reason) String() string { return words[r].label }
 
 // Reasons returns all reasons but Taken.
 func Reasons() []Reason {
@@ -81,6 +75,25 @@ type fields struct {
 	time, net, instance, transition, place, tokens, dropped []byte
 	textual                                                 bool // time is text, not a number
 	end                                                     bool
+}
+
+// The fields of a line, by number.
+const (
+	timeField = iota
+	netField
+	instanceField
+	transitionField
+	placeField
+	tokensField
+	droppedField
+	endField
+	fieldCount
+	noField = -1
+)
+
+// of returns a field other than end by its number.
+func (f *fields) of(field int) *[]byte {
+	return [...]*[]byte{&f.time, &f.net, &f.instance, &f.transition, &f.place, &f.tokens, &f.dropped}[field]
 }
 
 // format parses lines. The fields are valid until the next call.

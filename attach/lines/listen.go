@@ -22,8 +22,19 @@ const maxRequests = 4
 // answers with a JSON object: the number of lines, and by reason those that are
 // not events.
 func (a *Attachment) Handler() http.Handler {
-	feeds := make(chan *Feed, maxRequests)
-	for range maxRequests {
+	return a.posts(maxRequests, http.StatusServiceUnavailable, func(f *Feed, body []byte, r *http.Request) error {
+		if f.Take(r.Context(), body, nil) != nil {
+			return errors.New("the request ended before the times of its events")
+		}
+		return nil
+	})
+}
+
+// posts returns a handler of POSTs, of which at most some are in memory at once. take reads the lines of
+// a body; status is that of an answer with its error.
+func (a *Attachment) posts(most, status int, take func(f *Feed, body []byte, r *http.Request) error) http.Handler {
+	feeds := make(chan *Feed, most)
+	for range most {
 		feeds <- a.Feed()
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -38,8 +49,8 @@ func (a *Attachment) Handler() http.Handler {
 		if !ok {
 			return
 		}
-		if err := f.Take(r.Context(), body, nil); err != nil {
-			http.Error(w, "the request ended before the times of its events", http.StatusServiceUnavailable)
+		if err := take(f, body, r); err != nil {
+			http.Error(w, err.Error(), status)
 			return
 		}
 		a.answer(w, f)

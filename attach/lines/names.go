@@ -24,8 +24,7 @@ type tableNet struct {
 	node                yamlfile.Node
 	aliases, ignore     []target
 	transitions, places map[string]target
-	silent              []target
-	hasSilent           bool // silent is in the file
+	silent              []target // nil if the file does not list them
 }
 
 // target is an id in the table.
@@ -54,52 +53,39 @@ func ReadTable(r io.Reader, file string) (*Table, error) {
 	if root.IsEmpty() {
 		return t, nil
 	}
-	return t, root.Each("a mapping with the key nets", func(key yamlfile.Key, value yamlfile.Node) error {
-		if key.Name != "nets" {
-			return key.Expected("nets")
-		}
-		return value.Each("a mapping from net ids", func(key yamlfile.Key, value yamlfile.Node) error {
+	return t, root.Fields("a mapping with the key nets", "nets", map[string]func(yamlfile.Node) error{"nets": func(nets yamlfile.Node) error {
+		return nets.Each("a mapping from net ids", func(key yamlfile.Key, value yamlfile.Node) error {
 			n := &tableNet{node: key.Node}
 			t.nets[key.Name] = n
-			return value.Each("a mapping with aliases, transitions, places, ignore or silent", n.entry)
+			const keys = "aliases, transitions, places, ignore or silent"
+			return value.Fields("a mapping with "+keys, keys, map[string]func(yamlfile.Node) error{
+				"aliases":     yamlfile.Into(&n.aliases, items("name")),
+				"ignore":      yamlfile.Into(&n.ignore, items("name")),
+				"silent":      yamlfile.Into(&n.silent, items("transition id")),
+				"transitions": yamlfile.Into(&n.transitions, targets),
+				"places":      yamlfile.Into(&n.places, targets),
+			})
 		})
-	})
+	}})
 }
 
-func (n *tableNet) entry(key yamlfile.Key, value yamlfile.Node) (err error) {
-	switch key.Name {
-	case "aliases":
-		n.aliases, err = items(value, "a list of names", "a name")
-	case "ignore":
-		n.ignore, err = items(value, "a list of names", "a name")
-	case "transitions":
-		n.transitions, err = targets(value)
-	case "places":
-		n.places, err = targets(value)
-	case "silent":
-		n.hasSilent = true
-		n.silent, err = items(value, "a list of transition ids", "a transition id")
-	default:
-		return key.Expected("aliases, transitions, places, ignore or silent")
-	}
-	return err
-}
-
-// items reads a list; what and each say what should stand there.
-func items(value yamlfile.Node, what, each string) ([]target, error) {
-	list, ok := value.List()
-	if !ok {
-		return nil, value.Expected(what)
-	}
-	var out []target
-	for _, e := range list {
-		s, ok := e.Scalar()
+// items returns a function that reads a list of what is called so.
+func items(what string) func(yamlfile.Node) ([]target, error) {
+	return func(value yamlfile.Node) ([]target, error) {
+		list, ok := value.List()
 		if !ok {
-			return nil, e.Expected(each)
+			return nil, value.Expected("a list of " + what + "s")
 		}
-		out = append(out, target{s, e})
+		out := []target{}
+		for _, e := range list {
+			s, ok := e.Scalar()
+			if !ok {
+				return nil, e.Expected("a " + what)
+			}
+			out = append(out, target{s, e})
+		}
+		return out, nil
 	}
-	return out, nil
 }
 
 func targets(value yamlfile.Node) (map[string]target, error) {
@@ -144,7 +130,7 @@ func newNames(nets []*petri.Tables, table *Table, only string) (*names, error) {
 	for k, t := range nets {
 		whole[k] = node{t.Net.ID, t.Net.Name}
 	}
-	n.nets = index(whole)
+	n.nets = index(whole, nil)
 	var errs []error
 	for k, t := range nets {
 		ts, ps := make([]node, len(t.Net.Transitions)), make([]node, len(t.Net.Places))
@@ -154,11 +140,19 @@ func newNames(nets []*petri.Tables, table *Table, only string) (*names, error) {
 		for i := range ps {
 			ps[i] = node{t.Net.Places[i].ID, t.Net.Places[i].Name}
 		}
-		n.transitions, n.places = append(n.transitions, index(ts)), append(n.places, index(ps))
 		silent, err := table.silent(t)
 		errs = append(errs, err)
-		n.labels = append(n.labels, labels(t.Net, silent))
-		n.addLabels(k, int32(t.Transitions()))
+		n.places, n.labels = append(n.places, index(ps, nil)), append(n.labels, nil)
+		n.transitions = append(n.transitions, index(ts, func(name string, all []int32) (int32, bool) {
+			l := label{name: name}
+			for _, i := range all {
+				if silent == nil || !silent[i] {
+					l.transitions = append(l.transitions, i)
+				}
+			}
+			n.labels[k] = append(n.labels[k], l)
+			return int32(t.Transitions() + len(n.labels[k]) - 1), len(l.transitions) > 0
+		}))
 	}
 	for id, entry := range table.nets {
 		k, ok := n.net(nets, id)
@@ -233,54 +227,28 @@ func find(by map[string]int32, name []byte) (int32, bool) {
 
 type node struct{ id, name string }
 
-// index maps the ids of nodes, and their names that are unique.
-func index(nodes []node) map[string]int32 {
-	by, often := map[string]int32{}, map[string]int{}
-	for _, n := range nodes {
-		often[n.name]++
+// index maps the ids of nodes, and their names that are unique. several returns what a name stands for
+// that several nodes have, in the order of the file; nil for nothing.
+func index(nodes []node, several func(name string, all []int32) (int32, bool)) map[string]int32 {
+	by, named := map[string]int32{}, map[string][]int32{}
+	for i, n := range nodes {
+		named[n.name] = append(named[n.name], int32(i))
 	}
 	for i, n := range nodes {
-		if n.name != "" && often[n.name] == 1 {
-			by[n.name] = int32(i)
+		switch all := named[n.name]; {
+		case n.name == "" || all[0] != int32(i): // not the first with the name
+		case len(all) == 1:
+			by[n.name] = all[0]
+		case several != nil:
+			if k, ok := several(n.name, all); ok {
+				by[n.name] = k
+			}
 		}
 	}
 	for i, n := range nodes {
 		by[n.id] = int32(i)
 	}
 	return by
-}
-
-// labels returns the names that several transitions have, in the order of the file.
-func labels(n *petri.Net, silent []bool) (out []label) {
-	by, often := map[string]int{}, map[string]int{}
-	for i := range n.Transitions {
-		often[n.Transitions[i].Name]++
-	}
-	for i := range n.Transitions {
-		name := n.Transitions[i].Name
-		if name == "" || often[name] == 1 {
-			continue
-		}
-		k, known := by[name]
-		if !known {
-			k = len(out)
-			by[name], out = k, append(out, label{name: name})
-		}
-		if silent == nil || !silent[i] {
-			out[k].transitions = append(out[k].transitions, int32(i))
-		}
-	}
-	return out
-}
-
-// addLabels makes the labels of net k names of transitions, unless a transition has
-// such an id.
-func (n *names) addLabels(k int, transitions int32) {
-	for i, l := range n.labels[k] {
-		if _, id := n.transitions[k][l.name]; !id && len(l.transitions) > 0 {
-			n.transitions[k][l.name] = transitions + int32(i)
-		}
-	}
 }
 
 func (n *names) apply(k int32, t *petri.Tables, entry *tableNet) error {
@@ -315,7 +283,7 @@ func (n *names) apply(k int32, t *petri.Tables, entry *tableNet) error {
 // those without a trigger.
 func (t *Table) silent(of *petri.Tables) ([]bool, error) {
 	silent := make([]bool, of.Transitions())
-	if entry := t.nets[of.Net.ID]; entry != nil && entry.hasSilent {
+	if entry := t.nets[of.Net.ID]; entry != nil && entry.silent != nil {
 		for _, s := range entry.silent {
 			i, ok := of.TransitionIndex(s.id)
 			if !ok {

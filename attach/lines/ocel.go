@@ -22,18 +22,14 @@ import (
 // that type that it is related to, in the order of time; one without such an object
 // is ignored. The log is read into memory. Speed and state file are as in TakeXES.
 func (a *Attachment) TakeOCEL(ctx context.Context, path, objectType string) error {
-	f, fi, err := openWith(path)
-	if err != nil {
-		return fmt.Errorf("reading an event log: %w", err)
-	}
-	defer f.Close()
-	x := &logReader{a: a, feed: a.Feed(), pos: a.logPosition(f, "ocel:"+objectType+":"+path, fi.Size(), inode(fi))}
-	x.skip = x.pos.offset
-	return x.readOCEL(ctx, f, path, objectType)
+	return a.takeLog(ctx, path, "ocel:"+objectType+":"+path, func(x *logReader, ctx context.Context, r io.Reader, file string) error {
+		return x.readOCEL(ctx, r, file, objectType)
+	})
 }
 
 // objectLog is what is read of an object-centric log.
 type objectLog struct {
+	times  *Times
 	types  map[string]string // by id of an object
 	events []objectEvent
 }
@@ -44,6 +40,8 @@ type objectEvent struct {
 	Relationships []struct {
 		Object string `json:"objectId"`
 	} `json:"relationships"`
+
+	at int64 // Time
 }
 
 func (x *logReader) readOCEL(ctx context.Context, r io.Reader, file, objectType string) error {
@@ -51,24 +49,18 @@ func (x *logReader) readOCEL(ctx context.Context, r io.Reader, file, objectType 
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", file, err)
 	}
-	log := objectLog{types: map[string]string{}}
+	log := objectLog{times: &x.a.cfg.Times, types: map[string]string{}}
 	d := json.NewDecoder(io.LimitReader(unpacked, maxLog))
 	if err := log.read(ctx, d); err != nil {
 		if ctx.Err() == nil {
 			x.feed.count.Dropped[NotJSON]++
 		}
-		x.deliver()
 		return fmt.Errorf("reading %s: at byte %d: %w; expected an event log in OCEL 2.0 JSON", file, d.InputOffset(), err)
 	}
 	if err := log.hasType(objectType); err != nil {
 		return fmt.Errorf("reading %s: %w", file, err)
 	}
-	err = x.objects(ctx, &log, objectType)
-	if x.a.pace.speed > 0 && err == nil {
-		return x.inOrder(ctx)
-	}
-	x.deliver()
-	return err
+	return x.objects(ctx, &log, objectType)
 }
 
 // read reads the objects and the events of a log, which may be in any order.
@@ -112,6 +104,7 @@ func (l *objectLog) event(d *json.Decoder) error {
 	}
 	var e objectEvent
 	err := d.Decode(&e)
+	e.at, _ = l.times.read([]byte(e.Time), true)
 	l.events = append(l.events, e)
 	return err
 }
@@ -166,7 +159,8 @@ func (x *logReader) objects(ctx context.Context, log *objectLog, objectType stri
 				continue
 			}
 			events := of[r.Object]
-			if related = true; events == nil {
+			related = true
+			if events == nil {
 				order = append(order, r.Object)
 			}
 			if len(events) == 0 || events[len(events)-1] != k { // once, whatever the number of its relationships
@@ -181,35 +175,18 @@ func (x *logReader) objects(ctx context.Context, log *objectLog, objectType stri
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		x.object(id, log.inTime(of[id], &x.a.cfg.Times))
+		slices.SortStableFunc(of[id], func(a, b int) int { return cmp.Compare(log.events[a].at, log.events[b].at) })
+		x.object(id, log, of[id])
 	}
 	return nil
 }
 
-// inTime returns the events of those numbers in the order of time.
-func (l *objectLog) inTime(numbers []int, times *Times) []objectEvent {
-	type dated struct {
-		at    int64
-		event objectEvent
-	}
-	var all []dated
-	for _, k := range numbers {
-		at, _ := times.read([]byte(l.events[k].Time), true)
-		all = append(all, dated{at, l.events[k]})
-	}
-	slices.SortStableFunc(all, func(a, b dated) int { return cmp.Compare(a.at, b.at) })
-	out := make([]objectEvent, len(all))
-	for k := range all {
-		out[k] = all[k].event
-	}
-	return out
-}
-
-// object takes the events of one object, and its end.
-func (x *logReader) object(id string, events []objectEvent) {
+// object takes the events of one object, by their numbers, and its end.
+func (x *logReader) object(id string, log *objectLog, numbers []int) {
 	x.last = 0
 	name := []byte(id)
-	for _, e := range events {
+	for _, k := range numbers {
+		e := &log.events[k]
 		in := fields{instance: name, transition: []byte(e.Type), textual: true}
 		if e.Time != "" {
 			in.time = []byte(e.Time)

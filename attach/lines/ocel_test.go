@@ -77,6 +77,7 @@ func FuzzOCEL(f *testing.F) {
 		a := attach(t, func(c *Config) { c.Nets, c.EndsByEvent = tables, true })
 		x := &logReader{a: a, feed: a.Feed(), pos: &position{}}
 		_ = x.readOCEL(t.Context(), bytes.NewReader(text), "log.json", "order") // an error is an answer
+		x.deliver()
 		if n := a.Nets()[0]; n.Open > 0 {
 			t.Errorf("%d instances are open behind the log", n.Open)
 		}

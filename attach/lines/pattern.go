@@ -12,8 +12,7 @@ import (
 // fields. Package regexp takes time linear in the line for any expression.
 type pattern struct {
 	expr   *regexp.Regexp
-	groups [8]int // numbers of the groups of time, net, instance, transition, place, tokens, end, dropped; -1 for none
-	found  []int  // positions of the groups in the present line
+	groups [fieldCount]int // numbers of the groups, by field; -1 for none
 }
 
 // maxPattern bounds an expression, in bytes.
@@ -28,13 +27,13 @@ func newPattern(text string, names Fields) (*pattern, error) {
 		return nil, fmt.Errorf("reading the pattern: %w", err)
 	}
 	p := &pattern{expr: expr}
-	for k, name := range []string{names.Time, names.Net, names.Instance, names.Transition, names.Place, names.Tokens, names.End, names.Dropped} {
+	for k, name := range names.all() {
 		p.groups[k] = -1
 		if name != "" {
 			p.groups[k] = expr.SubexpIndex(name)
 		}
 	}
-	if p.groups[2] < 0 || p.groups[3] < 0 && p.groups[4] < 0 {
+	if p.groups[instanceField] < 0 || p.groups[transitionField] < 0 && p.groups[placeField] < 0 {
 		return nil, errors.New("the pattern has no group for the instance, or none for a transition or place; expected (?P<" +
 			names.Instance + ">…) and (?P<" + names.Transition + ">…)")
 	}
@@ -48,17 +47,14 @@ func (p *pattern) read(line []byte, into *fields) Reason {
 	if found == nil {
 		return NoMatch
 	}
-	p.found = found
-	into.time, into.net, into.instance = p.group(line, 0), p.group(line, 1), p.group(line, 2)
-	into.transition, into.place, into.tokens = p.group(line, 3), p.group(line, 4), p.group(line, 5)
-	into.end, into.dropped = p.group(line, 6) != nil, p.group(line, 7)
-	return Taken
-}
-
-func (p *pattern) group(line []byte, k int) []byte {
-	g := p.groups[k]
-	if g < 0 || p.found[2*g] < 0 || p.found[2*g] == p.found[2*g+1] {
-		return nil
+	for field, g := range p.groups {
+		switch {
+		case g < 0 || found[2*g] == found[2*g+1]:
+		case field == endField:
+			into.end = true
+		default:
+			*into.of(field) = line[found[2*g]:found[2*g+1]]
+		}
 	}
-	return line[p.found[2*g]:p.found[2*g+1]]
+	return Taken
 }

@@ -65,20 +65,9 @@ func (a *Attachment) netOf(id string) (int32, error) {
 // StateHandler returns a handler that reads the state of an engine in the body of a POST:
 // the lines of Feed.Stand, with the parameters net and prefix.
 func (a *Attachment) StateHandler() http.Handler {
-	one := make(chan *Feed, 1)
-	one <- a.Feed()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f := <-one
-		defer func() { one <- f }()
-		body, ok := bodyOf(w, r)
-		if !ok {
-			return
-		}
-		if err := f.Stand(body, r.URL.Query().Get("net"), r.URL.Query().Get("prefix")); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		a.answer(w, f)
+	return a.posts(1, http.StatusBadRequest, func(f *Feed, body []byte, r *http.Request) error {
+		q := r.URL.Query()
+		return f.Stand(body, q.Get("net"), q.Get("prefix"))
 	})
 }
 

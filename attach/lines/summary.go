@@ -23,7 +23,7 @@ func (a *Attachment) Replayed() error {
 	var why []string
 	for _, r := range Reasons() {
 		if n := c.Dropped[r]; n > 0 {
-			why = append(why, fmt.Sprintf("%d × %s (%s)", n, r.sentence(), r))
+			why = append(why, fmt.Sprintf("%d × %s (%s)", n, words[r].sentence, r))
 		}
 	}
 	if len(why) == 0 || c.Held > 0 {

@@ -150,7 +150,8 @@ func (f *Feed) resolve(now int64) (e event, why Reason) {
 	another := false // in.net is not one of the names of a net
 	if in.net != nil {
 		k, ok := find(names.nets, in.net)
-		switch another = !ok; {
+		another = !ok
+		switch {
 		case !another:
 			e.net = k
 			if meant != nil {
@@ -229,7 +230,8 @@ func (f *Feed) when(e *event, now int64) Reason {
 	if !ok {
 		return BadTime
 	}
-	if e.time = at; at > now+futureAfter && !slow {
+	e.time = at
+	if at > now+futureAfter && !slow {
 		f.count.Future++
 		e.time = now
 	}

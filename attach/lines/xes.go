@@ -31,14 +31,24 @@ const (
 // events in the order of time. With a state file, events of the same file that
 // were applied before are skipped.
 func (a *Attachment) TakeXES(ctx context.Context, path string) error {
+	return a.takeLog(ctx, path, "xes:"+path, (*logReader).readXES)
+}
+
+// takeLog reads a log by read, and applies its events. key is that of its position in the state.
+func (a *Attachment) takeLog(ctx context.Context, path, key string, read func(x *logReader, ctx context.Context, r io.Reader, file string) error) error {
 	f, fi, err := openWith(path)
 	if err != nil {
 		return fmt.Errorf("reading an event log: %w", err)
 	}
 	defer f.Close()
-	x := &logReader{a: a, feed: a.Feed(), pos: a.logPosition(f, "xes:"+path, fi.Size(), inode(fi))}
+	x := &logReader{a: a, feed: a.Feed(), pos: a.logPosition(f, key, fi.Size(), inode(fi))}
 	x.skip = x.pos.offset
-	return x.read(ctx, f, path)
+	err = read(x, ctx, f, path)
+	if a.pace.speed > 0 && err == nil {
+		return x.inOrder(ctx)
+	}
+	x.deliver()
+	return err
 }
 
 // logPosition returns how many events of a log are applied; none for a new or changed file.
@@ -66,7 +76,7 @@ type logReader struct {
 	last  int64     // time of the trace's last event
 }
 
-func (x *logReader) read(ctx context.Context, r io.Reader, file string) error {
+func (x *logReader) readXES(ctx context.Context, r io.Reader, file string) error {
 	scan, err := xes.NewReader(r, file)
 	if err != nil {
 		return err
@@ -75,10 +85,6 @@ func (x *logReader) read(ctx context.Context, r io.Reader, file string) error {
 	if err != nil && ctx.Err() == nil {
 		x.feed.count.Dropped[NotXES]++
 	}
-	if x.a.pace.speed > 0 && err == nil {
-		return x.inOrder(ctx)
-	}
-	x.deliver()
 	return err
 }
 

@@ -15,6 +15,7 @@ const (
 	instances
 	dwell
 	end
+	consumers
 
 	firings
 	failures
@@ -47,7 +48,7 @@ type columnSpec struct {
 	kind kind
 	of   table
 	// fills is the column of rows that it belongs to; some have several keys. An end
-	// belongs to the definition.
+	// belongs to the definition, and consumers to the reasons.
 	fills stats.Columns
 	// needs is a column that a row must have as well.
 	needs column
@@ -69,6 +70,7 @@ var specs = [numColumns]columnSpec{
 	instances:    {"instances", gauge, places, stats.ColPlaceInstances, instances},
 	dwell:        {"dwell", histogram, places, stats.ColDwell, dwell},
 	end:          {"end", gauge, places, 0, end},
+	consumers:    {"consumers", gauge, places, 0, oldest},
 	firings:      {"firings", counter, transitions, stats.ColFirings, firings},
 	failures:     {"failures", counter, transitions, stats.ColFailures, retries},
 	retries:      {"retries", counter, transitions, stats.ColFailures, cancels},

@@ -71,7 +71,7 @@ func (n *netState) explain(w io.Writer, of table, all families) {
 	fmt.Fprintf(t, "  %s", map[table]string{places: "place", transitions: "transition"}[of])
 	var columns []column
 	for c := range numColumns {
-		if n.rows[of][0].m.values[c] != nil && specOf(c).fills != 0 {
+		if n.rows[of][0].m.values[c] != nil && c != end {
 			columns = append(columns, c)
 			fmt.Fprintf(t, "\t%s", specOf(c).key)
 		}
@@ -97,6 +97,8 @@ func (n *netState) explain(w io.Writer, of table, all families) {
 func (r *rowState) show(c column, at int64, all families) string {
 	cell, v := &r.cells[c], r.m.values[c]
 	switch {
+	case v == nil:
+		return "-"
 	case !r.knows(c, all):
 		return "?"
 	case v.never:

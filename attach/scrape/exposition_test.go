@@ -100,7 +100,7 @@ func TestGarbageIsRejectedAsAWhole(t *testing.T) {
 }
 
 func FuzzScrape(f *testing.F) {
-	m, err := Load("pnagent")
+	m, err := Mappings.Load("pnagent")
 	if err != nil {
 		f.Fatal(err)
 	}

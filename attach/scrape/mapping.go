@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pnagent/pnagent/petri/yamlfile"
+	"github.com/pnagent/pnagent/stats"
 )
 
 // Bounds of a mapping.
@@ -36,9 +37,15 @@ type netMap struct {
 type rowMap struct {
 	id       template
 	name     template
-	from, to []template // of a transition: ids of places
+	from, to []template   // of a transition: ids of places
+	reason   stats.Reason // of a place: why its tokens wait; ReasonUnknown if the mapping does not say
 	values   [numColumns]*value
 	table    table
+}
+
+// explained reports whether the mapping says why the tokens of the place wait.
+func (r *rowMap) explained() bool {
+	return r.reason != stats.ReasonUnknown || r.values[consumers] != nil
 }
 
 // value is the source of a column's numbers.
@@ -64,15 +71,7 @@ func ReadMapping(r io.Reader, file string) (*Mapping, error) {
 	if root.IsEmpty() {
 		return nil, root.Expected(expected)
 	}
-	err = root.Each(expected, func(key yamlfile.Key, v yamlfile.Node) error {
-		switch key.Name {
-		case "about":
-			return text(v, &m.About)
-		case "nets":
-			return m.readNets(v)
-		}
-		return key.Expected("about or nets")
-	})
+	err = root.Fields(expected, "about or nets", map[string]func(yamlfile.Node) error{"about": yamlfile.Into(&m.About, text), "nets": m.readNets})
 	if err == nil && len(m.nets) == 0 {
 		err = root.Fault("no nets; expected nets with at least one")
 	}
@@ -91,16 +90,10 @@ func (m *Mapping) readNets(v yamlfile.Node) error {
 		if err := readTemplate(key.Node, key.Name, &n.id); err != nil {
 			return err
 		}
-		err := v.Each("a mapping of name, places and transitions", func(key yamlfile.Key, v yamlfile.Node) error {
-			switch key.Name {
-			case "name":
-				return text(v, &n.name)
-			case "places":
-				return n.readRows(v, places)
-			case "transitions":
-				return n.readRows(v, transitions)
-			}
-			return key.Expected("name, places or transitions")
+		err := v.Fields("a mapping of name, places and transitions", "name, places or transitions", map[string]func(yamlfile.Node) error{
+			"name":        yamlfile.Into(&n.name, text),
+			"places":      func(v yamlfile.Node) error { return n.readRows(v, places) },
+			"transitions": func(v yamlfile.Node) error { return n.readRows(v, transitions) },
 		})
 		if err == nil && len(n.rows[places])+len(n.rows[transitions]) == 0 {
 			err = key.Fault("net %q has neither places nor transitions; expected at least one", key.Name)
@@ -141,11 +134,13 @@ func (r *rowMap) readKey(key yamlfile.Key, v yamlfile.Node) error {
 	}
 	switch {
 	case key.Name == "name":
-		var name string
-		if err := text(v, &name); err != nil {
+		name, err := text(v)
+		if err != nil {
 			return err
 		}
 		return readTemplate(v, name, &r.name)
+	case r.table == places && key.Name == "reason":
+		return r.readReason(v)
 	case r.table == transitions && key.Name == "from":
 		return readTemplates(v, &r.from)
 	case r.table == transitions && key.Name == "to":
@@ -156,7 +151,7 @@ func (r *rowMap) readKey(key yamlfile.Key, v yamlfile.Node) error {
 
 // keysOf lists the keys of a row, for messages.
 func keysOf(of table) string {
-	list := "name, "
+	list := "name, reason, "
 	if of == transitions {
 		list = "name, from, to, "
 	}
@@ -198,6 +193,9 @@ func (n *netMap) checkRow(key yamlfile.Key, r *rowMap) error {
 			return key.Fault("%q has an observed last firing without firings; expected them", key.Name)
 		}
 	}
+	if r.explained() && r.values[oldest] == nil {
+		return key.Fault("%q has a reason without the age of its oldest token; expected tokens and oldest", key.Name)
+	}
 	if !any {
 		return key.Fault("%q has no column; expected one of %s", key.Name, keysOf(r.table))
 	}
@@ -222,7 +220,24 @@ func (n *netMap) checkArcs(at yamlfile.Key) error {
 			}
 		}
 	}
+	for i := range n.rows[places] {
+		if p := &n.rows[places][i]; p.explained() && len(n.takers(p)) == 0 {
+			return at.Fault("place %q of net %q has a reason or consumers, and no transition is from it; expected the transition that its tokens wait for, with the same labels", p.id.text, at.Name)
+		}
+	}
 	return nil
+}
+
+// takers returns the transitions that take tokens from a place and have its labels.
+func (n *netMap) takers(p *rowMap) (out []*rowMap) {
+	for i := range n.rows[transitions] {
+		t := &n.rows[transitions][i]
+		takes := func(from template) bool { return from.text == p.id.text }
+		if slices.ContainsFunc(t.from, takes) && t.id.within(&p.id) {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // unended returns the ids of places that are no end and from which no transition of the
@@ -240,13 +255,22 @@ func (n *netMap) unended() (ids []string) {
 	return ids
 }
 
-func text(v yamlfile.Node, into *string) error {
+// readReason reads why the tokens of a place wait.
+func (r *rowMap) readReason(v yamlfile.Node) error {
+	word, _ := v.Scalar()
+	r.reason = stats.ReasonNamed(word)
+	if r.reason == stats.ReasonUnknown {
+		return v.Expected("a reason, such as running, delayed, manual or incident")
+	}
+	return nil
+}
+
+func text(v yamlfile.Node) (string, error) {
 	s, ok := v.Scalar()
 	if !ok {
-		return v.Expected("text")
+		return "", v.Expected("text")
 	}
-	*into = s
-	return nil
+	return s, nil
 }
 
 func readTemplate(at yamlfile.Node, s string, into *template) error {

@@ -14,10 +14,10 @@ func TestFaultsOfAMappingNamePositionAndExpectation(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"an empty file", "", "m.yaml: found nothing; expected a mapping of about and nets"},
 		{"no nets", "about: x", "m.yaml:1:6: no nets; expected nets with at least one"},
-		{"an unknown key", "net: x", `m.yaml:1:1: found "net"; expected about or nets`},
+		{"an unknown key", "net: x", `m.yaml:1:1: unknown key "net"; expected about or nets`},
 		{"a net of nothing", "nets:\n  n: {name: x}", `m.yaml:2:3: net "n" has neither places nor transitions; expected at least one`},
-		{"a row of nothing", "nets:\n  n:\n    places:\n      p: {name: x}", `m.yaml:4:7: "p" has no column; expected one of name, tokens,`},
-		{"an unknown column", "nets:\n  n:\n    places:\n      p: {token: x}", `m.yaml:4:11: found "token"; expected name, tokens, oldest, arrivals`},
+		{"a row of nothing", "nets:\n  n:\n    places:\n      p: {name: x}", `m.yaml:4:7: "p" has no column; expected one of name, reason, tokens,`},
+		{"an unknown column", "nets:\n  n:\n    places:\n      p: {token: x}", `m.yaml:4:11: found "token"; expected name, reason, tokens, oldest, arrivals`},
 		{"a column of the other table", "nets: {n: {transitions: {t: {tokens: x}}}}", `expected name, from, to, firings`},
 		{"no metric", "nets: {n: {places: {p: {tokens: 7up}}}}", `m.yaml:1:33: "7up" is not the name of a metric; expected a metric such as`},
 		{"an open brace", "nets: {n: {places: {p: {tokens: 'x{a=\"b\"'}}}}", `"" is not label="value" or the closing brace`},
@@ -40,6 +40,9 @@ func TestFaultsOfAMappingNamePositionAndExpectation(t *testing.T) {
 		{"failures alone", "nets: {n: {transitions: {t: {failures: x}}}}", `"t" has failures without retries; expected both`},
 		{"a column of some rows only", "nets: {n: {places: {p: {tokens: x}, q: {tokens: x, arrivals: y}}}}", `"q" has arrivals and "p" has not; expected it for all places of a net or for none`},
 		{"an arc to nowhere", "nets: {n: {transitions: {t: {from: p, firings: x}}}}", `transition "t" has an arc with place "p", which net "n" does not have`},
+		{"a reason that is none", "nets: {n: {places: {p: {tokens: x, reason: tired}}}}", `m.yaml:1:44: found "tired"; expected a reason, such as running`},
+		{"a reason without an age", "nets: {n: {places: {p: {tokens: x, reason: running}}}}", `"p" has a reason without the age of its oldest token; expected tokens and oldest`},
+		{"a reason that no transition has", "nets: {n: {places: {p: {tokens: x, oldest: y, consumers: z}}, transitions: {'{l}': {from: p, firings: f}}}}", `place "p" of net "n" has a reason or consumers, and no transition is from it; expected`},
 		{"a key twice", "nets: {}\nnets: {}", "m.yaml:2:1: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -53,7 +56,7 @@ func TestFaultsOfAMappingNamePositionAndExpectation(t *testing.T) {
 }
 
 func TestAMappingThatDoesNotExistIsAnError(t *testing.T) {
-	if _, err := Load("nonsuch"); err == nil || !strings.Contains(err.Error(), "--list") {
+	if _, err := Mappings.Load("nonsuch"); err == nil || !strings.Contains(err.Error(), "--list") {
 		t.Error(err)
 	}
 }

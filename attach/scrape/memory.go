@@ -117,7 +117,7 @@ func (m *memory) riseOf(k seriesKey, series *dto.Metric, h stats.Histogram) (by 
 	case isNew || reset:
 		return h, reset
 	}
-	if rise, ok := difference(&h, &was); ok {
+	if rise, ok := h.Minus(&was); ok {
 		return rise, false
 	}
 	return h, true

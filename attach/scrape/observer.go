@@ -65,7 +65,8 @@ func (o *observer) begin(tokens, arrived, left int64) {
 func (o *observer) mark(at, tokens, arrived, left int64) mark {
 	gone := left
 	if arrived >= 0 {
-		if gone = arrived + o.base - tokens; left >= 0 {
+		gone = arrived + o.base - tokens
+		if left >= 0 {
 			gone = max(gone, left)
 		}
 	}

@@ -15,7 +15,8 @@ import (
 // end determines, after all series were read, which columns are known, and
 // updates the observed ones.
 func (n *netState) end(all families, at int64) {
-	n.at, n.scraped = at, true
+	n.at = at
+	n.findTakers()
 	for of := range n.rows {
 		n.known[of] = 0
 		for c := range numColumns {
@@ -23,9 +24,9 @@ func (n *netState) end(all families, at int64) {
 				n.known[of] |= 1 << c
 			}
 		}
-		for _, r := range n.rows[of] {
-			r.observe(at, all)
-		}
+	}
+	for _, r := range n.all {
+		r.observe(at, all)
 	}
 }
 
@@ -77,6 +78,9 @@ func (r *rowState) observe(at int64, all families) {
 		}
 		r.observer.observe(at, int64(r.cells[tokens].now), count(arrivals), count(departures), r.reset)
 	}
+	if v := r.m.values[consumers]; v != nil && (v.zero || r.cells[consumers].n > 0) {
+		r.alone.observe(at, r.cells[consumers].now < 1)
+	}
 	if v := r.m.values[lastFiring]; v != nil && v.observed {
 		if was := r.cells[lastFiring].total; r.cells[firings].total > was {
 			r.fired = at
@@ -114,6 +118,9 @@ func (n *netState) columns() stats.Columns {
 	}
 	if !known.Has(stats.ColTokens) || lacking.Has(stats.ColTokens) {
 		lacking |= stats.ColOldest
+	}
+	if slices.ContainsFunc(n.m.rows[places], func(p rowMap) bool { return p.explained() }) && known.Has(stats.ColOldest) {
+		known |= stats.ColStuck | stats.ColGroups
 	}
 	return known &^ lacking
 }
@@ -158,6 +165,7 @@ func (r *rowState) fillPlace(p *stats.Place, at int64) {
 	// is a lower bound.
 	p.Injected.Add(p.Oldest)
 	p.Injected.Merge(stats.TimeSum{Sec: uint64(at) / 1e6 * (p.Tokens - 1), Micro: uint64(at) % 1e6 * (p.Tokens - 1)})
+	r.explainPlace(p)
 }
 
 // copied returns a copy of a histogram.
@@ -205,14 +213,13 @@ func (r *rowState) isEnd() bool {
 // With any, the column is absent.
 func (n *netState) missing(all families) map[string]int {
 	out := map[string]int{}
-	for of := range n.rows {
-		for _, r := range n.rows[of] {
-			for c := range numColumns {
-				if r.m.values[c] != nil && c != end {
-					key := tableName(table(of)) + "." + specOf(c).key
-					if out[key] += 0; !r.knows(c, all) {
-						out[key]++
-					}
+	for _, r := range n.all {
+		for c := range numColumns {
+			if r.m.values[c] != nil && c != end {
+				key := tableName(r.m.table) + "." + specOf(c).key
+				out[key] += 0
+				if !r.knows(c, all) {
+					out[key]++
 				}
 			}
 		}

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write what mappings make of the scrapes
 // scrape with its name. There is no scrape for pnagent's: e2e tests that with a
 // sidecar.
 func TestShippedMappingsFitTheirSystems(t *testing.T) {
-	all, err := Shipped()
+	all, err := Mappings.All()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestShippedMappingsFitTheirSystems(t *testing.T) {
 // A collector can read every net of a shipped mapping, and its columns are
 // known for all rows of the scrape.
 func TestShippedMappingsKnowEveryColumnOfTheirScrape(t *testing.T) {
-	all, err := Shipped()
+	all, err := Mappings.All()
 	if err != nil {
 		t.Fatal(err)
 	}

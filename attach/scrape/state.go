@@ -59,20 +59,22 @@ type state struct {
 
 // netState is one net of a target. Rows are only added.
 type netState struct {
-	m       *netMap
-	id      string
-	labels  []*dto.LabelPair // of its id
-	rows    [2][]*rowState
-	byID    [2]map[string]*rowState
-	known   [2]uint32 // columns known as of the last scrape, by table: bits by column
-	at      int64     // of the last scrape
-	scraped bool
+	m      *netMap
+	id     string
+	labels []*dto.LabelPair // of its id
+	all    []*rowState      // places and transitions
+	rows   [2][]*rowState
+	byID   [2]map[string]*rowState
+	known  [2]uint32 // columns known as of the last scrape, by table: bits by column
+	at     int64     // of the last scrape
 }
 
 // rowState is one place or transition.
 type rowState struct {
 	m        *rowMap
+	at       int // in its table
 	id, name string
+	labels   []*dto.LabelPair // of the series that it was found by
 	from, to []string
 	cells    [numColumns]cell
 	there    bool   // it has a series in the last scrape
@@ -81,6 +83,8 @@ type rowState struct {
 	observer observer
 	reset    bool // one of its counters was reset in this scrape
 	fired    int64
+	taker    *rowState // of a place whose reason is known: the transition that its tokens wait for
+	alone    idleness
 }
 
 // cell is one column of a row.
@@ -126,12 +130,10 @@ func (s *state) apply(all families, at int64) {
 func (s *state) begin(all families) {
 	s.used = 0
 	for _, n := range s.nets {
-		for of := range n.rows {
-			for _, r := range n.rows[of] {
-				r.there, r.reset, r.bad = false, false, 0
-				for c := range r.cells {
-					r.cells[c].n, r.cells[c].now = 0, 0
-				}
+		for _, r := range n.all {
+			r.there, r.reset, r.bad = false, false, 0
+			for c := range r.cells {
+				r.cells[c].n, r.cells[c].now = 0, 0
 			}
 		}
 	}
@@ -340,14 +342,14 @@ func (n *netState) addRow(m *rowMap, labels []*dto.LabelPair) *rowState {
 			return r
 		}
 	}
-	r := &rowState{m: m, id: id, name: m.name.of(labels)}
+	r := &rowState{m: m, at: len(n.rows[m.table]), id: id, name: m.name.of(labels), labels: labels}
 	for i := range m.from {
 		r.from = append(r.from, m.from[i].of(labels))
 	}
 	for i := range m.to {
 		r.to = append(r.to, m.to[i].of(labels))
 	}
-	n.rows[m.table], n.byID[m.table][id] = append(n.rows[m.table], r), r
+	n.all, n.rows[m.table], n.byID[m.table][id] = append(n.all, r), append(n.rows[m.table], r), r
 	return r
 }
 

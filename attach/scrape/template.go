@@ -23,7 +23,8 @@ func parseTemplate(text string) (template, error) {
 	t := template{text: text}
 	for rest := text; ; {
 		before, after, found := strings.Cut(rest, "{")
-		if t.parts = append(t.parts, before); !found {
+		t.parts = append(t.parts, before)
+		if !found {
 			return t, nil
 		}
 		name, left, closed := strings.Cut(after, "}")

@@ -74,11 +74,11 @@ func (o *value) readSelectors(v yamlfile.Node) error {
 }
 
 func (o *value) readKey(key yamlfile.Key, v yamlfile.Node, s *columnSpec) error {
-	var word string
 	if key.Name == "metric" {
 		return o.readSelectors(v)
 	}
-	if err := text(v, &word); err != nil {
+	word, err := text(v)
+	if err != nil {
 		return err
 	}
 	switch key.Name {

@@ -22,17 +22,13 @@ func (s *state) whole(all families) error {
 		return errUnmapped
 	}
 	for _, n := range s.nets {
-		for of := range n.rows {
-			if err := n.lost(table(of), all); err != nil {
-				return err
-			}
+		if err := n.lost(all); err != nil {
+			return err
 		}
 	}
 	for _, n := range s.nets {
-		for of := range n.rows {
-			for _, r := range n.rows[of] {
-				r.had |= r.present()
-			}
+		for _, r := range n.all {
+			r.had |= r.present()
 		}
 	}
 	return nil
@@ -71,19 +67,19 @@ func (r *rowMap) declared(all families) bool {
 	return false
 }
 
-// lost returns an error that names the first gauge of a table that the last scrape lost.
-func (n *netState) lost(of table, all families) error {
+// lost returns an error that names the first gauge that the last scrape lost.
+func (n *netState) lost(all families) error {
 	there := map[*rowMap]uint32{}
-	for _, r := range n.rows[of] {
+	for _, r := range n.all {
 		there[r.m] |= r.present()
 	}
-	for _, r := range n.rows[of] {
+	for _, r := range n.all {
 		for c := range numColumns {
 			bit := uint32(1) << c
 			if r.had&bit == 0 || r.knows(c, all) {
 				continue
 			}
-			switch row := tableName(of) + " " + r.id; {
+			switch row := tableName(r.m.table) + " " + r.id; {
 			case r.bad&bit != 0:
 				return fmt.Errorf("net %q, %s: %s is not a number: %w", n.id, row, specOf(c).key, errIncomplete)
 			case there[r.m]&bit == 0:

@@ -5,6 +5,7 @@
 package sqldb
 
 import (
+	"database/sql"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/attach/internal/enginetest"
 	"github.com/pnagent/pnagent/stats"
@@ -55,7 +58,7 @@ func (e *engine) states(dag string, want ...string) {
 	}
 }
 
-// TestAirflow2 and TestAirflow3 hold the adapter against Airflow's ORM.
+// TestAirflow2, TestAirflow3 and TestAirflow33 hold the adapter against Airflow's ORM.
 func TestAirflow2(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts PostgreSQL and Airflow")
@@ -72,6 +75,12 @@ func TestAirflow3(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "airflow.db")
 	airflow(t, newAirflow(t, "airflow3", "sqlite:///"+file), "sqlite:"+file, "airflow3", nil)
+}
+
+func TestAirflow33(t *testing.T) {
+	t.Parallel()
+	s := newPostgres(t)
+	airflow(t, newAirflow(t, "airflow33", "postgresql+psycopg2"+strings.TrimPrefix(s.address, "postgres")), s.address, "airflow3", nil)
 }
 
 // airflow compares the adapter with the engine, and, with a server, what all faces show
@@ -96,20 +105,25 @@ func airflow(t *testing.T, e *engine, address, mapping string, s *server) {
 	e.Do("run stuck r1")
 	e.states("stuck", "backoff=up_for_retry", "deferred=deferred", "flaky=up_for_retry", "full=scheduled", "holds=running", "load=None", "mapped=queued", "mapped=queued",
 		"queued=queued", "sensor=up_for_reschedule")
-	r := w.agrees(e)
+	r, held := w.agrees(e), "running"+host(t, cfg)
 	want := map[string]string{
 		"backoff backoff unknown":  "failed, try 1 of 4, time of the next try not known",
 		"deferred deferred manual": "deferred to a triggerer",
 		"flaky flaky delayed":      "failed, try 1 of 3",
 		"full full enabled":        "pool one is full, 1 of 1 slots",
-		"holds holds running":      "running",
+		"holds holds running":      held,
 		"load load missing":        "8",
 		"mapped mapped enabled":    "in queue idle, no worker has taken it, map index 1",
 		"queued queued enabled":    "in queue idle, no worker has taken it",
 		"sensor sensor delayed":    "sensor, waits for its next poke",
 	}
 	w.waitsFor("stuck", "r1", want)
+	w.traps()
 	w.until(func() string { return w.due(r, 2) })
+
+	if s != nil { // SQLite's file is open for reading
+		w.silences(cfg.Database.db, want)
+	}
 	net := w.net("stuck")
 	if n := len(net.Transitions); n != 12 || len(net.Places) != 12 {
 		t.Errorf("%d places and %d transitions; expected 12 tasks", len(net.Places), n)
@@ -119,15 +133,16 @@ func airflow(t *testing.T, e *engine, address, mapping string, s *server) {
 	// is no departure.
 	again := func() {}
 	if page != nil {
-		watched.until(func() string { return page.Faces(r.shown(), airflowShown(r)) })
+		watched.until(func() string { return page.Faces(r.shown(), airflowShown(r, held)) })
 		again = page.Kill()
 	}
 	end()
 	e.Do("run quick q1")
 	e.states("quick")
-	if again(); page != nil {
+	again()
+	if page != nil {
 		watched.agrees(e)
-		watched.outage(e, page, s, r)
+		watched.outage(e, page, s, r, held)
 	}
 	cfg.Database, cfg.Show = config(Show{}).Database, Show{Detail: true}
 	w.run(cfg)
@@ -151,36 +166,59 @@ func airflow(t *testing.T, e *engine, address, mapping string, s *server) {
 		return ""
 	})
 	w.waitsFor("paused", "p1", map[string]string{"begin begin enabled": "the DAG is paused: owner airflow"})
+	w.traps()
 	e.Do("release")
+}
+
+// silences lets the scheduler send no heartbeat for a while. Then what waits for it has no worker.
+func (w *watch) silences(db *sql.DB, want map[string]string) {
+	w.t.Helper()
+	change(w.t, db, "UPDATE job SET latest_heartbeat = '2026-01-02 03:04:05.000000' WHERE job_type = 'SchedulerJob'")
+	for _, task := range []string{"full", "queued"} {
+		w.until(func() string {
+			return cmp.Diff(want[task+" "+task+" enabled"]+", no heartbeat since 2026-01-02T03:04:05Z", w.waits("stuck", "r1")[task+" "+task+" noWorker"])
+		})
+	}
+	change(w.t, db, "UPDATE job SET latest_heartbeat = CURRENT_TIMESTAMP WHERE job_type = 'SchedulerJob'")
+}
+
+// host returns where the task holds runs, as what it waits for has it.
+func host(t *testing.T, cfg Config) string {
+	t.Helper()
+	var name string
+	if err := cfg.Database.db.QueryRow("SELECT hostname FROM task_instance WHERE task_id = 'holds'").Scan(&name); err != nil {
+		t.Fatal(err)
+	}
+	return ", held by host " + name
 }
 
 // outage kills the database. Meanwhile the adapter of the page says so, and every face
 // shows the tokens that there were, which grow older.
-func (w *watch) outage(e *engine, page *enginetest.Page, s *server, r report) {
+func (w *watch) outage(e *engine, page *enginetest.Page, s *server, r report, held string) {
 	w.t.Helper()
 	s.kill()
 	w.until(func() string { return page.Disconnected("pnagent_sql_connected") })
 	w.until(page.Stale)
-	w.until(func() string { return page.Faces(r.shown(), airflowShown(r)) })
+	w.until(func() string { return page.Faces(r.shown(), airflowShown(r, held)) })
 	if page.Stale() != "" || page.Disconnected("pnagent_sql_connected") != "" {
 		w.t.Error("the faces were not read during the outage")
 	}
 	s.start()
 	e.Do("step")
 	w.agrees(e)
-	w.until(func() string { return page.Faces(r.shown(), airflowShown(r)) })
+	w.until(func() string { return page.Faces(r.shown(), airflowShown(r, held)) })
 	page.End()
 }
 
 // airflowShown is what SNMP and the page say of the tokens.
-func airflowShown(r report) map[string][]enginetest.Why {
+func airflowShown(r report, held string) map[string][]enginetest.Why {
 	const queued = "in queue idle, no worker has taken it"
 	return map[string][]enginetest.Why{
 		"stuck backoff":  {why("backoff", "failed, try 1 of 4, time of the next try not known", stats.ReasonUnknown)},
 		"stuck deferred": {why("deferred", "deferred to a triggerer", stats.ReasonManual)},
 		"stuck flaky":    {delayed("flaky", "failed, try 1 of 3", r.due["flaky"])},
 		"stuck full":     {why("full", "pool one is full, 1 of 1 slots", stats.ReasonEnabled)},
-		"stuck holds":    {why("holds", "running", stats.ReasonRunning)},
+		"stuck holds":    {why("holds", held, stats.ReasonRunning)},
 		"stuck load":     {{SNMP: "load: 8 tokens short in load", Page: "waits for 8 tokens in load"}},
 		"stuck mapped":   {why("mapped", queued+", map index 0", stats.ReasonEnabled), why("mapped", queued+", map index 1", stats.ReasonEnabled)},
 		"stuck queued":   {why("queued", queued, stats.ReasonEnabled)},

@@ -24,7 +24,7 @@ func TestABoundaryEventOfAnActivityThatRunsSeveralTimes(t *testing.T) {
 			t.Parallel()
 			s := newPostgres(t)
 			e := newEngine(t, kind, s.driver, "audit")
-			m, err := Load(kind)
+			m, err := Mappings.Load(kind)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -35,7 +35,7 @@ type kind struct {
 // The engines of testdata.
 var (
 	camunda7 = kind{mapping: "camunda7", failed: "incident failedJob; job, out of retries",
-		detail: "incident failedJob: Unknown property used in expression: ${missing}", suspended: "running: external task ship, locked by a worker: worker packer-7; suspended"}
+		detail: "incident failedJob: Unknown property used in expression: ${missing}", suspended: "running: external task ship, held by worker packer-7 until END; suspended"}
 	flowable7 = kind{mapping: "flowable", failed: "job in the dead-letter table",
 		detail: "job in the dead-letter table: Unknown property used in expression: ${missing}", suspended: "manual: job, suspended; suspended"}
 	flowable6 = kind{mapping: "flowable", failed: flowable7.failed, detail: flowable7.detail, suspended: flowable7.suspended, settings: []string{"flowable.version=6.8.0"}}
@@ -190,6 +190,7 @@ func (p *play) begins() {
 	})
 	r := p.same()
 	p.w.until(func() string { return p.w.reasons(r, p.instance, p.kind.detail) })
+	p.w.traps()
 	if p.page == nil {
 		return
 	}
@@ -213,7 +214,8 @@ func (p *play) restarts() {
 	p.e.Do("complete approve")
 	p.w.run(p.cfg)
 	p.same()
-	if again(); p.page != nil {
+	again()
+	if p.page != nil {
 		p.watched.same(p.e)
 		p.page.End()
 	}
@@ -260,12 +262,14 @@ func (p *play) ends() {
 		})
 	}
 	p.e.Do("lock ship packer-7")
-	if d := cmp.Diff([]string{"ship packer-7"}, p.e.report().workers); d != "" {
+	r := p.e.report()
+	end := time.UnixMilli(r.due["ship-locked"]).UTC().Format(time.RFC3339)
+	if d := cmp.Diff([]string{"ship packer-7"}, r.workers); d != "" {
 		p.t.Fatal("external tasks that a worker has, by the engine:", d)
 	}
-	ship("running: external task ship, locked by a worker: worker packer-7")
+	ship("running: external task ship, held by worker packer-7 until " + end)
 	p.e.Do("suspend stuck")
-	ship(p.kind.suspended)
+	ship(strings.Replace(p.kind.suspended, "END", end, 1))
 	p.same()
 	p.e.Do("cancel stuck")
 	p.w.until(func() string {
@@ -286,19 +290,21 @@ func (p *play) ends() {
 
 // shown is what SNMP and the page say of the tokens, without what may be about persons.
 func (k kind) shown(r report) map[string][]enginetest.Why {
-	timer := func(name, node string) enginetest.Why { return delayed(name, "timer", r.due[node]) }
-	task := func(name string) enginetest.Why { return why(name, "user task", stats.ReasonManual) }
+	timer := func(kind, name, node string) enginetest.Why {
+		return delayed("timer "+kind+` "`+name+`"`, "timer", r.due[node])
+	}
+	task := func(name string) enginetest.Why { return why(`user task "`+name+`"`, "user task", stats.ReasonManual) }
 	return map[string][]enginetest.Why{
-		"stuck approve": both(timer("remind", "remind"), task("Approve the order")),
-		"stuck wait":    {timer("One hour", "wait")},
-		"stuck payment": {why("Payment", "message paid", stats.ReasonManual)},
-		"stuck charge":  {why("Charge", k.failed, stats.ReasonIncident)},
+		"stuck approve": both(timer("boundary event", "remind", "remind"), task("Approve the order")),
+		"stuck wait":    {timer("intermediate catch event", "One hour", "wait")},
+		"stuck payment": {why(`message intermediate catch event "Payment"`, "message paid", stats.ReasonManual)},
+		"stuck charge":  {why(`service task "Charge"`, k.failed, stats.ReasonIncident)},
 		"stuck review":  {task("Review")},
-		"stuck call":    {why("Call", "in called process child "+r.instance("child"), stats.ReasonRunning)},
-		"stuck ship":    {why("Ship", "external task ship, no worker", stats.ReasonEnabled)},
-		"stuck first":   both(timer("late", "late"), why("arrived", "message shipped", stats.ReasonManual)),
+		"stuck call":    {why(`call activity "Call"`, "in called process child "+r.instance("child"), stats.ReasonRunning)},
+		"stuck ship":    {why(`service task "Ship"`, "external task ship, no worker has any of its topic", stats.ReasonNoWorker)},
+		"stuck first":   both(timer("intermediate catch event", "late", "late"), why(`message intermediate catch event "arrived"`, "message shipped", stats.ReasonManual)),
 		"stuck pack":    {task("Pack")},
-		"stuck join":    {{SNMP: "join: 2 tokens short in join", Page: "waits for 2 tokens in join"}},
+		"stuck join":    {{SNMP: `parallel gateway "join": 2 tokens short in parallel gateway "join"`, Page: `waits for 2 tokens in parallel gateway "join"`}},
 		"child decide":  {task("Decide")},
 	}
 }
@@ -350,7 +356,7 @@ func TestCamunda7WithoutHistory(t *testing.T) {
 		return w.reasons(r, instance, camunda7.detail)
 	})
 	// Blocks are on the wire if a token is old enough.
-	if c, want := w.last["stuck"].Rows.Columns|stats.ColBlocks, ledger.Presence; c != want {
+	if c, want := w.last["stuck"].Rows.Columns|stats.ColBlocks, ledger.Presence|stats.ColNextDue; c != want {
 		t.Errorf("columns %b; expected %b: what was not counted is absent", c, want)
 	}
 }
@@ -365,7 +371,7 @@ func (w *watch) reasons(r report, instance, failed string) string {
 		"charge charge incident": failed,
 		"review review manual":   "user task",
 		"call call running":      "in called process child ",
-		"ship ship enabled":      "external task ship, no worker",
+		"ship ship noWorker":     "external task ship, no worker has any of its topic",
 		"first late delayed":     "timer",
 		"first arrived manual":   "message shipped",
 		"pack pack manual":       "user task",

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -34,8 +35,9 @@ func Check(ctx context.Context, d *Database, m *Mapping, zone *time.Location, ov
 		return nil, err
 	}
 	c := checking{m: m, zone: zone, report: &Report{Version: version}}
-	c.with = map[string]any{"definition": nil, "now": param(time.Now().UnixMicro(), zone), "limit": page, "floor": 0,
-		"since": param(time.Now().Add(-overlap).UnixMicro(), zone), "after": ""}
+	c.with = map[string]any{"definition": nil, "limit": page, "floor": 0, "after": ""}
+	timed(c.with, "now", time.Now().UnixMicro(), zone)
+	timed(c.with, "since", time.Now().Add(-overlap).UnixMicro(), zone)
 	err = d.read(ctx, func(tx *transaction) error {
 		c.tx = tx
 		return c.all(ctx)
@@ -43,10 +45,11 @@ func Check(ctx context.Context, d *Database, m *Mapping, zone *time.Location, ov
 	if err != nil {
 		return nil, fmt.Errorf("%w %s: %w", ErrProbe, m.Name, err)
 	}
-	c.report.Notes, err = d.elsewhere(ctx, m)
+	elsewhere, err := d.elsewhere(ctx, m)
 	if err != nil {
 		return nil, err
 	}
+	c.report.Notes = append(elsewhere, c.costs...)
 	if c.rows["definitions"] == 0 && c.rows["open"] == 0 {
 		c.report.Notes = append(c.report.Notes, "there is no definition and no token: is this the database and the schema of the engine?")
 	}
@@ -60,11 +63,12 @@ type checking struct {
 	zone   *time.Location
 	with   map[string]any
 	rows   map[string]int
+	costs  []string // notes
 	report *Report
 }
 
 // checkOrder is the order in which a poll runs the queries.
-var checkOrder = [...]string{"flow", "definitions", "model", "tasks", "open", "why", "done", "floor", "started", "ended", "created", "finished"}
+var checkOrder = [...]string{"flow", "definitions", "model", "tasks", "open", "why", "done", "schedules", "floor", "started", "ended", "created", "finished"}
 
 // all runs each query without a row to ask for, and with one if there is one.
 func (c *checking) all(ctx context.Context) error {
@@ -78,6 +82,9 @@ func (c *checking) all(ctx context.Context) error {
 			return err
 		}
 		c.rows[name] = n
+		if err := c.cost(ctx, name); err != nil {
+			return err
+		}
 		switch {
 		case first == nil:
 		case name == "definitions":
@@ -109,11 +116,12 @@ func isFlow(name string) bool {
 
 // next asks for the page after a row.
 func (c *checking) next(ctx context.Context, name string, row []any) error {
-	since := c.with["since"]
-	at, _ := asTime(row[1], c.zone) // run checked it
-	c.with["since"], c.with["after"] = param(at, c.zone), asText(row[0])
+	with := c.with
+	at, _ := asTime(row[1], c.zone) // each checked it
+	c.with = timed(maps.Clone(with), "since", at, c.zone)
+	c.with["after"] = asText(row[0])
 	_, _, err := c.each(ctx, name)
-	c.with["since"], c.with["after"] = since, ""
+	c.with = with
 	return err
 }
 
@@ -138,7 +146,7 @@ func (c *checking) each(ctx context.Context, name string) (first []any, n int, e
 // value checks the value of a column: a time is one, and what says which row it is is not NULL.
 func (c *checking) value(query, column string, v any) error {
 	switch column {
-	case "since", "at", "until":
+	case "since", "at", "until", "next", "last":
 		if _, ok := asTime(v, c.zone); !ok && v != nil {
 			return fmt.Errorf("column %s: %.40q; expected a time", column, asText(v))
 		}

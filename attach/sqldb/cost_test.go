@@ -40,6 +40,7 @@ func TestTheCostOfHistory(t *testing.T) {
 func costs(t *testing.T, s *server, e *engine, instances, few, many int) {
 	t.Helper()
 	h := &history{t: t, s: s, cfg: newConfig(t, s.address, "camunda7"), begin: time.Now().UTC().AddDate(0, 0, -400), since: time.Now().UTC().Add(-time.Second)}
+	e.Do("deploy hourly.bpmn")
 	for i := range instances {
 		e.Do(fmt.Sprint("start stuck cost-", i))
 	}
@@ -66,6 +67,47 @@ func costs(t *testing.T, s *server, e *engine, instances, few, many int) {
 			t.Errorf("%s reads the whole table %s", name, a.whole)
 		}
 	}
+}
+
+// steady fails the test if a query of a poll of a PostgreSQL reads more pages, or returns more rows, with more
+// jobs that have ended: 50,000, or -history. fill adds those of the seconds from %d to %d, an hour ago and earlier.
+// It logs a row for the table of the document: the pages of all queries, the time of the slowest, and that of a poll.
+func (s *server) steady(t *testing.T, mapping, fill string) {
+	t.Helper()
+	h := &history{t: t, s: s, cfg: newConfig(t, s.address, mapping), since: time.Now().UTC().Add(-time.Minute)}
+	db := s.open("pgx", s.address)
+	change(t, db, fmt.Sprintf(fill, 3600, 10_000), "VACUUM ANALYZE")
+	before := h.measure()
+	change(t, db, fmt.Sprintf(fill, 10_001, 10_000+max(50_000, *historyRows)), "VACUUM ANALYZE")
+	if got, err := checked(t, h.cfg); err != nil || slices.ContainsFunc(got.Notes, func(n string) bool { return strings.Contains(n, "reads all of the table") }) {
+		t.Errorf("the check with many jobs that have ended: %+v, %v", got, err)
+	}
+	pages, slowest, millis := 0, "", 0.0
+	for name, after := range h.measure() {
+		t.Logf("%s: %d rows, %d pages, %.1f ms", name, after.rows, after.pages, after.millis)
+		if b := before[name]; after.pages > 2*b.pages+50 || after.rows != b.rows {
+			t.Errorf("%s reads %d pages and returns %d rows; with fewer jobs that have ended, %d and %d", name, after.pages, after.rows, b.pages, b.rows)
+		}
+		pages += after.pages
+		if after.millis >= millis {
+			slowest, millis = name, after.millis
+		}
+	}
+	t.Logf("| `%s` | %d | %.1f ms | `%s` | %v |", mapping, pages, millis, slowest, h.poll().Round(time.Millisecond/10))
+}
+
+// poll returns how long a poll takes that is not the first one.
+func (h *history) poll() (took time.Duration) {
+	h.t.Helper()
+	a := adapter(h.t, h.cfg)
+	for range 3 {
+		begin := time.Now()
+		if err := a.poll(h.t.Context()); err != nil {
+			h.t.Fatal(err)
+		}
+		took = time.Since(begin)
+	}
+	return took
 }
 
 // history fills the tables of the history.
@@ -123,16 +165,17 @@ func (h *history) measure() map[string]cost {
 	h.t.Helper()
 	out := map[string]cost{}
 	for name, q := range h.cfg.Mapping.queries {
-		with := map[string]any{"since": param(h.since.UnixMicro(), time.UTC), "after": "", "limit": page, "now": param(time.Now().UnixMicro(), time.UTC)}
+		with := timed(map[string]any{"after": "", "limit": page, "floor": 0}, "since", h.since.UnixMicro(), time.UTC)
+		timed(with, "now", time.Now().UnixMicro(), time.UTC)
 		switch name {
-		case "probe", "definitions", "model":
+		case "probe", "definitions", "model", acts:
 			continue
 		case "open", "why":
 			with["limit"] = MaxTokens + 1
 		}
 		text, args := h.cfg.Database.text(q, with)
 		explain := "ANALYZE FORMAT=JSON "
-		if h.s.replicate != nil {
+		if h.cfg.Database.numbers {
 			explain = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "
 		}
 		for range 2 {

@@ -24,17 +24,20 @@ import (
 
 // dialect is how databases of one kind differ.
 type dialect struct {
-	name    string
-	numbers bool   // parameters are $1, $2 …; otherwise each is ?
-	texts   bool   // times are text
-	begin   string // what a transaction begins with, with %d for the milliseconds that a statement may take
-	clock   string // returns the present time in UTC
-	indexes string // returns a row for an index of a table, whose schema or "", name and first column are given
+	name     string
+	numbers  bool   // parameters are $1, $2 …; otherwise each is ?
+	texts    bool   // times are text
+	begin    string // what a transaction begins with, with %d for the milliseconds that a statement may take
+	clock    string // returns the present time in UTC
+	indexes  string // returns a row for an index of a table, whose schema or "", name and first column are given
+	explain  string // begins a statement that returns the plan of another one as JSON; "" if there is none
+	estimate string // returns about how many rows a table has; "" if the plan says it
+
 	schemas string // returns the schemas that have a table of a name, and whether it is read from there
 }
 
 var (
-	postgres = dialect{name: "postgres", numbers: true, clock: "SELECT clock_timestamp() AT TIME ZONE 'UTC'",
+	postgres = dialect{name: "postgres", numbers: true, explain: "EXPLAIN (VERBOSE, FORMAT JSON) ", estimate: "SELECT reltuples FROM pg_class WHERE oid = to_regclass($1)", clock: "SELECT clock_timestamp() AT TIME ZONE 'UTC'",
 		// Without row_security, PostgreSQL returns an error instead of leaving out rows. Both settings end
 		// with the transaction, so a PgBouncer may be between.
 		begin: "SELECT set_config('statement_timeout', '%d', true), set_config('row_security', 'off', true)",
@@ -43,14 +46,14 @@ JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = i.indkey[0]
 WHERE t.oid = to_regclass(ltrim($1 || '.' || $2, '.')) AND lower(a.attname) = lower($3) AND i.indisvalid LIMIT 1`,
 		schemas: `SELECT n.nspname::text, c.oid IS NOT DISTINCT FROM to_regclass($1) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relname = lower($1) AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT pg_is_other_temp_schema(n.oid) ORDER BY 1`}
-	mariadb = dialect{name: "mysql", clock: "SELECT UTC_TIMESTAMP(6)",
+	mariadb = dialect{name: "mysql", explain: "EXPLAIN FORMAT=JSON ", clock: "SELECT UTC_TIMESTAMP(6)",
 		indexes: `SELECT 1 FROM information_schema.statistics WHERE table_schema = COALESCE(NULLIF(?, ''), DATABASE()) AND lower(table_name) = lower(?)
 AND lower(column_name) = lower(?) AND seq_in_index = 1 LIMIT 1`}
 	sqlite = dialect{name: "sqlite", texts: true, clock: "SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')",
 		indexes: `SELECT 1 FROM (SELECT COALESCE(NULLIF(?, ''), 'main') AS is_in) s, pragma_index_list(?, s.is_in) l, pragma_index_info(l.name, s.is_in) c WHERE c.seqno = 0 AND lower(c.name) = lower(?) LIMIT 1`}
 )
 
-// Database is the engine's database, opened for reading.
+// Database is the engine's database.
 type Database struct {
 	db    *sql.DB
 	limit time.Duration // of a statement
@@ -183,17 +186,24 @@ type transaction struct {
 // read calls do with a transaction that cannot write. All its statements see one state of
 // the database.
 func (d *Database) read(ctx context.Context, do func(tx *transaction) error) error {
-	tx, err := d.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead})
+	return d.transact(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}, do)
+}
+
+func (d *Database) transact(ctx context.Context, options *sql.TxOptions, do func(tx *transaction) error) error {
+	tx, err := d.db.BeginTx(ctx, options)
 	if err != nil {
 		return fmt.Errorf("connecting to the database: %w", err)
 	}
-	defer tx.Rollback() //nolint:errcheck // it only read
+	defer tx.Rollback() //nolint:errcheck // it only read, or failed, or was committed
 	if d.begin != "" {
 		if _, err := tx.ExecContext(ctx, fmt.Sprintf(d.begin, d.limit.Milliseconds())); err != nil {
 			return fmt.Errorf("beginning a transaction: %w", err)
 		}
 	}
-	return do(&transaction{tx, d.dialect})
+	if err := do(&transaction{tx, d.dialect}); err != nil || options.ReadOnly {
+		return err
+	}
+	return tx.Commit()
 }
 
 // each runs a query of the mapping and calls take for every row, whose columns
@@ -206,21 +216,13 @@ func (t *transaction) each(ctx context.Context, m *Mapping, name string, with ma
 		return fmt.Errorf("query %s: %w", name, explained(err))
 	}
 	defer rows.Close() //nolint:errcheck // Err has the error
-	order, err := columnOrder(rows, shapes[name])
+	pointers, row, err := columns(rows, shapes[name])
 	if err != nil {
 		return fmt.Errorf("query %s: %w", name, err)
-	}
-	values, row := make([]any, len(order)+1), make([]any, len(order)) // the last value stays nil
-	pointers := make([]any, len(order)-missing(order))
-	for i := range pointers {
-		pointers[i] = &values[i]
 	}
 	for rows.Next() {
 		if err := rows.Scan(pointers...); err != nil {
 			return fmt.Errorf("query %s: %w", name, err)
-		}
-		for i, at := range order {
-			row[i] = values[at]
 		}
 		if err := take(row); err != nil {
 			return fmt.Errorf("query %s: %w", name, err)
@@ -232,47 +234,30 @@ func (t *transaction) each(ctx context.Context, m *Mapping, name string, with ma
 	return nil
 }
 
-// columnOrder returns, for each column that a query has or may have, where the result
-// has it; for one that is absent, the number of those.
-func columnOrder(rows *sql.Rows, want shape) ([]int, error) {
+// columns returns a row for each column that a query has or may have, and for each column of the result a
+// pointer into it. A column that may be absent, and is, stays nil.
+func columns(rows *sql.Rows, want shape) (pointers, row []any, err error) {
 	names, err := rows.Columns()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	at := map[string]int{}
-	for i, n := range names {
-		at[strings.ToLower(n)] = i
-	}
-	all := slices.Concat(want.columns, want.extra)
-	order, found := make([]int, len(all)), 0
-	for i, w := range all {
-		j, ok := at[w]
-		if ok {
-			order[i] = j
-			found++
-			continue
-		}
-		if i < len(want.columns) {
-			found = -1
+	all, required := slices.Concat(want.columns, want.extra), 0
+	row, pointers = make([]any, len(all)), make([]any, len(names))
+	for i, name := range names {
+		at := slices.Index(all, strings.ToLower(name))
+		if at < 0 || slices.Contains(pointers, any(&row[at])) {
+			required = -1
 			break
 		}
-		order[i] = len(all)
-	}
-	if found != len(names) {
-		return nil, fmt.Errorf("columns %s; expected %s", strings.Join(names, ", "), strings.Join(all, ", "))
-	}
-	return order, nil
-}
-
-// missing returns how many columns are absent.
-func missing(order []int) int {
-	n := 0
-	for _, at := range order {
-		if at == len(order) {
-			n++
+		pointers[i] = &row[at]
+		if at < len(want.columns) {
+			required++
 		}
 	}
-	return n
+	if required != len(want.columns) {
+		return nil, nil, fmt.Errorf("columns %s; expected %s", strings.Join(names, ", "), strings.Join(all, ", "))
+	}
+	return pointers, row, nil
 }
 
 // now returns the database's clock in microseconds, and by how much it may be wrong.
@@ -293,8 +278,8 @@ func (t *transaction) now(ctx context.Context) (ahead, error) {
 // ahead is by how many microseconds the database's clock is ahead of the host's.
 type ahead struct{ by, within int64 }
 
-// asTime returns a time without a zone in a zone, or one with a zone, in
-// microseconds since the Unix epoch.
+// asTime returns a time without a zone in a zone, one with a zone, or one in milliseconds
+// since the Unix epoch, in microseconds since then.
 func asTime(v any, zone *time.Location) (int64, bool) {
 	var t time.Time
 	switch v := v.(type) {
@@ -303,6 +288,8 @@ func asTime(v any, zone *time.Location) (int64, bool) {
 			return v.UnixMicro(), true
 		}
 		t = v
+	case int64:
+		return v * 1000, true
 	case []byte:
 		return asTime(string(v), zone)
 	case string:
@@ -322,6 +309,13 @@ func asTime(v any, zone *time.Location) (int64, bool) {
 func param(micros int64, zone *time.Location) time.Time {
 	t := time.UnixMicro(micros).In(zone)
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+}
+
+// timed adds a time to the parameters of a query: as param has it, and in milliseconds since the
+// Unix epoch.
+func timed(with map[string]any, name string, micros int64, zone *time.Location) map[string]any {
+	with[name], with[name+"_ms"] = param(micros, zone), micros/1000
+	return with
 }
 
 // asText returns text, or "" for NULL.

@@ -44,7 +44,11 @@ SELECT id, stamp AS at, 'd' AS definition, 'x' AS activity, 1 AS millis, 0 AS ca
 func mariaDB(t *testing.T, s *server, params map[string]string) *sql.DB {
 	t.Helper()
 	cfg := mysql.NewConfig()
-	cfg.User, cfg.Net, cfg.Addr, cfg.DBName, cfg.Params = "pn", "tcp", "127.0.0.1:"+s.port, s.database, params
+	cfg.User = "pn"
+	cfg.Net = "tcp"
+	cfg.Addr = "127.0.0.1:" + s.port
+	cfg.DBName = s.database
+	cfg.Params = params
 	db, err := sql.Open("mysql", cfg.FormatDSN())
 	if err != nil {
 		t.Fatal(err)
@@ -183,9 +187,6 @@ func newPgBouncer(t *testing.T, s *server) (address string) {
 
 // TestPgBouncerBetween reads by connections that alternate from transaction to transaction.
 func TestPgBouncerBetween(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts PostgreSQL and PgBouncer")
-	}
 	t.Parallel()
 	s := newPostgres(t)
 	address := newPgBouncer(t, s)

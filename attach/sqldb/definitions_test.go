@@ -132,7 +132,7 @@ func TestTheListOfDefinitionsIsReadOnceInAPoll(t *testing.T) {
 		if err := a.poll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		a.presenceTook = 0 // so that the next poll reads the tokens
+		a.definitions.TokensAt = 0 // so that the next poll reads the tokens
 		if lists != polls+1 || a.Status().Dropped["definition"] != uint64(3*lists) {
 			t.Errorf("after %d polls the list was read %d times; %v", polls+1, lists, a.Status().Dropped)
 		}

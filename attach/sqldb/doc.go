@@ -19,7 +19,8 @@
 //   - Flow. The queries started and ended return new rows of the history, in pages
 //     by (time, id). They give arrivals, departures, dwell times and firings.
 //     Transactions commit late and clocks differ, so each poll reads an overlap
-//     again, and rows that were read before are skipped by their id.
+//     again, and rows that were read before are skipped by their id. It has an interval
+//     of its own in the same way, once it has read all that is new.
 //
 // # The net
 //
@@ -35,10 +36,10 @@
 //
 // # Restarts
 //
-// The state file holds the cursors and the ids in the overlap.
+// The state file holds the cursors and the ids in the overlap, and when tokens without a time were first
+// seen.
 //
-// The tests run Camunda 7 and Flowable on PostgreSQL and MariaDB, Airflow 2 on
-// PostgreSQL, Airflow 3 on SQLite, Prefect 3 on both, and River, Graphile Worker, Procrastinate and Quartz on
-// PostgreSQL, and compare every token, age, reason and count with the engine's own API. One follows
-// docs/attach/sql.md, and compares what SNMP, Prometheus and the page show.
+// The tests run the engines of all mappings, most of them on PostgreSQL, and compare every
+// token, age, reason and count with the engine's own API. One follows docs/attach/sql.md, and
+// compares what SNMP, Prometheus and the page show.
 package sqldb

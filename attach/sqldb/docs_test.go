@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the list of mappings into docs/at
 
 // The page lists the mappings by their files. So a new one is a file and a test that names it.
 func TestTheListOfMappingsIsCurrent(t *testing.T) {
-	all, err := Shipped()
+	all, err := Mappings.All()
 	if err != nil {
 		t.Fatal(err)
 	}

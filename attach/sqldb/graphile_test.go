@@ -37,7 +37,7 @@ func newNode(t *testing.T, dir, address string) *engine {
 }
 
 // job is what the only job of a net waits for. In the text, {due}, {lock} and {hold} are
-// when it is due, when it was locked, and when the job of the net hold was.
+// when it is due, when it was locked, and when the job of the net hold was; {end} is when the lock ends.
 type job struct{ net, reason, text string }
 
 // jobsWait waits until each job waits for what is wanted, word for word.
@@ -51,14 +51,11 @@ func (w *watch) jobsWait(r report, jobs []job) {
 // times returns a text with the times that the engine reports.
 func (r report) times(net, text string) string {
 	at := func(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
-	return strings.NewReplacer("{due}", at(r.due[net]), "{lock}", at(r.due[net+"-locked"]), "{hold}", at(r.due["hold-locked"])).Replace(text)
+	return strings.NewReplacer("{due}", at(r.due[net]), "{lock}", at(r.due[net+"-locked"]), "{hold}", at(r.due["hold-locked"]), "{end}", at(r.due[net+"-locked"]+4*3600_000)).Replace(text)
 }
 
 // TestGraphileWorker holds the adapter against the library's own view of its jobs.
 func TestGraphileWorker(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts PostgreSQL and Node.js")
-	}
 	t.Parallel()
 	s := newPostgres(t)
 	e, w := newNode(t, "graphile", s.address), newWatch(t)
@@ -68,6 +65,8 @@ func TestGraphileWorker(t *testing.T) {
 	address := s.reader()
 	change(t, s.open("pgx", s.address), "ALTER ROLE "+s.role+" BYPASSRLS")
 	cfg := newConfig(t, address, "graphile-worker")
+	var audit audits
+	cfg.Act, cfg.Audit = newConfig(t, s.address, "graphile-worker").Database, audit.add
 	w.run(cfg)
 	page := enginetest.Follow(t, document, "Graphile Worker", newWatch(t).url, "postgres://pnagent:secret@127.0.0.1:5432/jobs", address)
 	e.Do(`reschedule fails {"attempts":8}`)
@@ -82,16 +81,21 @@ func TestGraphileWorker(t *testing.T) {
 		}
 		return agree(slices.Clone(r.held), w.held())
 	})
+	worker := s.word("pgx", "SELECT locked_by FROM graphile_worker._private_jobs WHERE locked_by IS NOT NULL")
 	stuck := []job{
 		{"mail", "enabled", "no worker has taken it"},
 		{"ahead", "enabled", "no worker has taken it"},
-		{"hold", "running", "running, try 1 of 25, locked since {lock}"}, // by a worker that was killed
+		{"hold", "running", "running, try 1 of 25, locked since {lock}, held by " + worker + " until {end}"}, // by a worker that was killed
 		{"behind", "enabled", "its queue is locked since {hold}"},
 		{"fail", "incident", "failed, try 1 of 1"},
 		{"fails", "delayed", "failed, try 9 of 25"},
 		{"given-up", "incident", "failed, try 25 of 25"},
 	}
 	w.jobsWait(r, stuck)
+	w.traps()
+	if d := w.looks(cfg); d != "" {
+		t.Errorf("--once: %s", d)
+	}
 	w.until(func() string {
 		for _, never := range []string{"later", "quick"} {
 			if w.net(never) == nil || r.instance(never) != "" {
@@ -109,7 +113,8 @@ func TestGraphileWorker(t *testing.T) {
 	faces := map[string][]enginetest.Why{}
 	for _, j := range stuck {
 		text := r.times(j.net, j.text)
-		if faces[j.net+" job"] = []enginetest.Why{why("job", text, stats.ReasonNamed(j.reason))}; j.reason == "delayed" {
+		faces[j.net+" job"] = []enginetest.Why{why("job", text, stats.ReasonNamed(j.reason))}
+		if j.reason == "delayed" {
 			faces[j.net+" job"] = []enginetest.Why{delayed("job", text, r.due[j.net])}
 		}
 	}
@@ -122,17 +127,26 @@ func TestGraphileWorker(t *testing.T) {
 		"UPDATE graphile_worker._private_job_queues SET locked_at = locked_at - INTERVAL '5 hours'")
 	w.jobsWait(e.report(), []job{
 		{"fails", "enabled", "failed, try 9 of 25, due since 2026-01-02T03:04:05Z"},
-		{"hold", "enabled", "lock expired, try 1 of 25, locked since {lock}"},
+		{"hold", "noWorker", "lock expired, try 1 of 25, locked since {lock}, the lock of " + worker + " ended at {end}"},
 		{"behind", "enabled", "its queue is locked since {hold}"},
 	})
-	e.Do("work mail")
+	w.traps()
+	w.act("given-up", e.report().instance("given-up"), "DATABASE_URL="+s.address)
+	w.jobsWait(e.report(), []job{{"given-up", "enabled", "no worker has taken it"}})
+	w.retry("fail", r.instance("fail"), "")
+	w.jobsWait(e.report(), []job{{"fail", "enabled", "no worker has taken it"}})
+	w.retry("fail", r.instance("fail"), "is no incident")
+	w.retry("hold", r.instance("hold"), "is no incident")
+	w.retry("fail", "4711", "no source that answers has instance")
+	audit.are(t, "fail "+r.instance("fail")+" job true")
+	e.Do("work mail given-up fail") // given-up ends, and fail fails again
 	w.jobsWait(w.agrees(e), []job{
 		{"hold", "enabled", "no result, try 1 of 25, due since {due}"},
 		{"behind", "enabled", "no worker has taken it"},
 	})
 
 	shown := newWatch(t)
-	cfg.Database, cfg.Show = newConfig(t, address, "graphile-worker").Database, Show{Detail: true}
+	cfg.Database, cfg.Show, cfg.Act = newConfig(t, address, "graphile-worker").Database, Show{Detail: true}, nil
 	shown.run(cfg)
 	shown.jobsWait(shown.agrees(e), []job{
 		{"fail", "incident", "failed, try 1 of 1: out of paper"},
@@ -142,5 +156,6 @@ func TestGraphileWorker(t *testing.T) {
 	// What ends is gone, and a job of a worker that runs is running.
 	e.Do("work ahead behind")
 	e.Do("work hold")
-	w.jobsWait(w.agrees(e), []job{{"hold", "running", "running, try 2 of 25, locked since {lock}"}})
+	r, worker = w.agrees(e), s.word("pgx", "SELECT locked_by FROM graphile_worker._private_jobs WHERE locked_by IS NOT NULL")
+	w.jobsWait(r, []job{{"hold", "running", "running, try 2 of 25, locked since {lock}, held by " + worker + " until {end}"}})
 }

@@ -22,6 +22,9 @@ type Mapping struct {
 	About string // one line for people
 	Tool  string // what people act on instances with, for telemetry.Config
 
+	commands map[stats.Reason]command
+
+	task    string // the only one of each definition, where an instance is one token; "" if there are more
 	needs   []need
 	queries map[string]*query
 }
@@ -58,16 +61,22 @@ var shapes = map[string]shape{
 	"definitions": {columns: []string{"definition", "net", "version", "name"}},
 	"model":       {columns: []string{"model"}, extra: []string{"compressed"}, params: []string{"definition"}, optional: true},
 	"tasks":       {columns: []string{"task", "downstream", "name"}, params: []string{"definition"}, optional: true},
-	"open":        {columns: []string{"token", "definition", "activity", "instance", "since", "label"}, params: []string{"limit", "now"}},
+	"open":        {columns: []string{"token", "definition", "activity", "instance", "since", "label"}, params: []string{"limit", "now", "now_ms"}},
 	"done":        {columns: []string{"definition", "instance", "activity", "at"}, params: []string{"limit"}, optional: true},
-	"why":         {columns: []string{"token", "activity", "reason", "until", "what", "detail"}, extra: []string{"heartbeat", "before"}, params: []string{"limit", "now"}},
-	"started":     {columns: []string{"id", "at", "definition", "activity"}, params: []string{"since", "after", "limit", "floor"}},
-	"ended":       {columns: []string{"id", "at", "definition", "activity", "millis", "canceled"}, params: []string{"since", "after", "limit", "floor"}},
-	"created":     {columns: []string{"id", "at", "definition"}, params: []string{"since", "after", "limit", "floor"}, optional: true},
-	"finished":    {columns: []string{"id", "at", "definition", "failed"}, params: []string{"since", "after", "limit", "floor"}, optional: true},
+	"why":         {columns: []string{"token", "activity", "reason", "until", "what", "detail"}, extra: []string{"heartbeat", "before", "late", "count", "holder"}, params: []string{"limit", "now", "now_ms"}},
+	"schedules":   {columns: []string{"definition", "activity", "next"}, extra: []string{"last", "cron", "zone", "token"}, params: []string{"limit", "now", "now_ms"}, optional: true},
+	"started":     {columns: []string{"id", "at", "definition", "activity"}, params: []string{"since", "since_ms", "after", "limit", "floor"}, optional: true},
+	"ended":       {columns: []string{"id", "at", "definition", "activity", "millis", "canceled"}, params: []string{"since", "since_ms", "after", "limit", "floor"}, optional: true},
+	"created":     {columns: []string{"id", "at", "definition"}, params: []string{"since", "since_ms", "after", "limit", "floor"}, optional: true},
+	"finished":    {columns: []string{"id", "at", "definition", "failed"}, params: []string{"since", "since_ms", "after", "limit", "floor"}, optional: true},
 	"flow":        {columns: []string{"flow"}, optional: true},
 	"floor":       {columns: []string{"floor"}, optional: true},
+	acts:          {columns: []string{"token"}, params: []string{"token"}, optional: true},
 }
+
+// acts is the query that changes the engine: it makes it try the job of a token again. The others only
+// read.
+const acts = "retry"
 
 // maxMapping bounds a file, in bytes.
 const maxMapping = 1 << 20
@@ -136,8 +145,16 @@ func (p *mappingParser) head(n int, key, value string) error {
 	case "about":
 		p.m.About = value
 	case "tool":
-		if p.m.Tool = value; len(value) > stats.MaxWhat {
+		p.m.Tool = value
+		if len(value) > stats.MaxWhat {
 			return p.fault(n, "%d bytes; expected at most %d", len(value), stats.MaxWhat)
+		}
+	case "command":
+		return p.command(n, value)
+	case "task":
+		p.m.task = value
+		if !isWord(value) {
+			return p.fault(n, "%q; expected letters, digits and _", value)
 		}
 	case "needs", "index":
 		table, rest, ok := strings.Cut(value, "(")
@@ -150,13 +167,31 @@ func (p *mappingParser) head(n int, key, value string) error {
 		if !qualified {
 			schema, name = "", schema
 		}
-		if !ok || !closed || !isWord(name) || qualified && !isWord(schema) || !all(columns, isWord) {
+		if !ok || !closed || !isWord(name) || qualified && !isWord(schema) || !all(columns, isColumn) {
 			return p.fault(n, "%q; expected TABLE(COLUMN, …) or SCHEMA.TABLE(COLUMN, …)", value)
 		}
 		p.m.needs = append(p.m.needs, need{schema, name, columns, key == "index"})
 	default:
-		return p.fault(n, "%q; expected mapping, about, tool, needs, index or query", key)
+		return p.fault(n, "%q; expected mapping, about, tool, command, task, needs, index or query", key)
 	}
+	return nil
+}
+
+// command reads a command line for tokens that wait for a reason.
+func (p *mappingParser) command(n int, value string) error {
+	name, text, _ := strings.Cut(value, ": ")
+	reason := stats.ReasonNamed(name)
+	if reason == stats.ReasonUnknown || p.m.commands[reason] != nil {
+		return p.fault(n, "%q; expected a reason that has no command yet, such as incident, and \": \"", name)
+	}
+	c, err := parseCommand(text)
+	if err != nil {
+		return p.fault(n, "command for %s: %v", name, err)
+	}
+	if p.m.commands == nil {
+		p.m.commands = map[stats.Reason]command{}
+	}
+	p.m.commands[reason] = c
 	return nil
 }
 
@@ -167,6 +202,11 @@ func all(words []string, is func(string) bool) bool {
 // isWord reports whether a name needs no quotes in SQL.
 func isWord(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+}
+
+// isColumn reports whether a name is that of a column in SQL: a word, or one in double quotes, which has capitals.
+func isColumn(s string) bool {
+	return isWord(s) || len(s) > 2 && isWord(s[1:len(s)-1]) && s[0] == '"' && s[len(s)-1] == '"'
 }
 
 func queryNames() []string {
@@ -215,8 +255,20 @@ func (p *mappingParser) end() (*Mapping, error) {
 			return nil, p.fault(1, "no query %q", name)
 		}
 	}
-	if (p.m.queries["model"] == nil) == (p.m.queries["tasks"] == nil) {
-		return nil, p.fault(1, "expected one query of model and tasks")
+	models := 0
+	for _, has := range []bool{p.m.task != "", p.m.queries["model"] != nil, p.m.queries["tasks"] != nil} {
+		if has {
+			models++
+		}
+	}
+	if models != 1 {
+		return nil, p.fault(1, "expected a query model, a query tasks, or a line \"-- task: NAME\", and one of these")
+	}
+	if p.m.task != "" && (p.m.queries["created"] != nil || p.m.queries["finished"] != nil) {
+		return nil, p.fault(1, "a query created or finished beside \"-- task: %s\"; expected none, because started and ended have the instances", p.m.task)
+	}
+	if p.m.queries["started"] != nil && p.m.queries["ended"] == nil {
+		return nil, p.fault(1, "a query started without ended; expected both, ended alone, or neither")
 	}
 	return p.m, nil
 }
@@ -250,7 +302,7 @@ func parseQuery(text string) (*query, error) {
 			i++
 		case c == ':':
 			rest := text[i+1:]
-			name := rest[:len(rest)-len(strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyz"))]
+			name := rest[:len(rest)-len(strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyz_"))]
 			if name != "" {
 				q.parts, q.params = append(q.parts, text[begin:i]), append(q.params, name)
 				i += len(name)
@@ -274,14 +326,6 @@ func withoutComments(text string) string {
 //go:embed mappings/*.sql
 var files embed.FS
 
-var mappings = shipped.Mappings[*Mapping]{Files: files, Ext: ".sql", Adapter: "sql", Read: ReadMapping}
-
-// Shipped returns the mappings that come with pnagent, by name.
-func Shipped() ([]*Mapping, error) { return mappings.All() }
-
-// Source returns the text of a shipped mapping. The error wraps fs.ErrNotExist
-// if there is none of the name.
-func Source(name string) ([]byte, error) { return mappings.Source(name) }
-
-// Load reads a shipped mapping by its name, or else a file.
-func Load(name string) (*Mapping, error) { return mappings.Load(name) }
+// Mappings are those that come with pnagent.
+var Mappings = shipped.Mappings[*Mapping]{Files: files, Ext: ".sql", Adapter: "sql", Read: ReadMapping,
+	Describe: func(m *Mapping) (name, about string) { return m.Name, m.About }}

@@ -39,7 +39,7 @@ func TestParametersAreReplacedOutsideOfQuotesAndComments(t *testing.T) {
 // wrong is a mapping with a line replaced.
 func wrong(t *testing.T, old, new string) string {
 	t.Helper()
-	text, err := Source("camunda7")
+	text, err := Mappings.Source("camunda7")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,13 +53,16 @@ func wrong(t *testing.T, old, new string) string {
 func TestAFaultInAMappingHasItsPlace(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"-- mapping: camunda7\n", "", `m.sql:1:1: no line "-- mapping: NAME"`},
-		{"-- about:", "-- abuot:", `m.sql:2:1: "abuot"; expected mapping, about, tool, needs, index or query`},
+		{"-- about:", "-- abuot:", `m.sql:2:1: "abuot"; expected mapping, about, tool, command, task, needs, index or query`},
 		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", "ACT_RU_JOBDEF ID_", `m.sql:9:1: "ACT_RU_JOBDEF ID_"; expected TABLE(COLUMN, …) or SCHEMA.TABLE(COLUMN, …)`},
 		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", "a.b.ACT_RU_JOBDEF(ID_)", `m.sql:9:1: "a.b.ACT_RU_JOBDEF(ID_)"; expected TABLE(COLUMN, …) or SCHEMA.TABLE(COLUMN, …)`},
 		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", ".ACT_RU_JOBDEF(ID_)", `m.sql:9:1: ".ACT_RU_JOBDEF(ID_)"; expected TABLE(COLUMN, …) or SCHEMA.TABLE(COLUMN, …)`},
 		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", "ACT_RU_JOBDEF(ID_; DROP)", `m.sql:9:1: "ACT_RU_JOBDEF(ID_; DROP)"; expected TABLE(COLUMN, …) or SCHEMA.TABLE(COLUMN, …)`},
+		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", `ACT_RU_JOBDEF("ID_)`, `m.sql:9:1: "ACT_RU_JOBDEF(\"ID_)"; expected TABLE(COLUMN, …) or SCHEMA.TABLE(COLUMN, …)`},
+		{"-- about:", "-- task: a job\n-- about:", `m.sql:2:1: "a job"; expected letters, digits and _`},
+		{"-- about:", "-- task: job\n-- about:", `m.sql:1:1: expected a query model, a query tasks, or a line "-- task: NAME", and one of these`},
 		{"-- query: probe\nSELECT", "SELECT", `m.sql:23:1: SQL before the first line "-- query: NAME"`},
-		{"-- query: probe", "-- query: prone", `m.sql:23:1: query "prone"; expected one of created, definitions, done, ended, finished, floor, flow, model, open, probe, started, tasks, why`},
+		{"-- query: probe", "-- query: prone", `m.sql:23:1: query "prone"; expected one of created, definitions, done, ended, finished, floor, flow, model, open, probe, retry, schedules, started, tasks, why`},
 		{"-- query: definitions", "-- query: probe", `m.sql:30:1: a second query "probe"`},
 		{"DESC LIMIT 1", "DESC LIMIT :limit", `m.sql:23:1: query probe: parameter :limit; expected none`},
 		{"DESC LIMIT 1", "DESC; DELETE FROM x", `m.sql:23:1: query probe: more than one statement; expected one`},
@@ -72,13 +75,21 @@ func TestAFaultInAMappingHasItsPlace(t *testing.T) {
 			t.Errorf("%s: %v; expected %s", c.new, err, c.want)
 		}
 	}
+	river, err := Mappings.Source("river")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `m.sql:1:1: a query created or finished beside "-- task: job"; expected none, because started and ended have the instances`
+	if _, err := ReadMapping(strings.NewReader(string(river)+"\n-- query: created\nSELECT 1"), "m.sql"); err == nil || err.Error() != want {
+		t.Errorf("a task and created: %v; expected %s", err, want)
+	}
 	if _, err := ReadMapping(strings.NewReader("-- mapping: x\n"), "m.sql"); err == nil || err.Error() != `m.sql:1:1: no query "definitions"` {
 		t.Errorf("a mapping without queries: %v", err)
 	}
 }
 
 func TestEveryShippedMappingCanBeReadAndSaysWhatItIs(t *testing.T) {
-	all, err := Shipped()
+	all, err := Mappings.All()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +113,7 @@ func TestAnAddressThatIsNoneIsRefusedWithoutItsPassword(t *testing.T) {
 }
 
 func FuzzReadMapping(f *testing.F) {
-	text, err := Source("camunda7")
+	text, err := Mappings.Source("camunda7")
 	if err != nil {
 		f.Fatal(err)
 	}

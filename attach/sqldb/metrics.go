@@ -18,7 +18,7 @@ type Status struct {
 // Status returns the present state.
 func (s *Adapter) Status() Status { return Status{s.Source.Status(), s.ageless.Load()} }
 
-var families = slices.Concat(ledger.Families("pnagent_sql", "token, why, definition, net, place, time", func(s Status) ledger.Status { return s.Status }),
+var families = slices.Concat(ledger.Families("pnagent_sql", "token, why, schedule, definition, net, place, time", func(s Status) ledger.Status { return s.Status }),
 	[]selfmetrics.Family[Status]{
 		selfmetrics.ByLabel("pnagent_sql_query_duration_seconds", "query", "Time that the last run of a query took.", func(s Status) map[string]float64 { return s.Seconds }),
 		selfmetrics.ByLabel("pnagent_sql_rows_total", "query", "Rows of the history that were counted, by query.", func(s Status) map[string]uint64 { return s.Rows }),

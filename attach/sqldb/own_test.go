@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/attach/internal/ledger"
+	"github.com/pnagent/pnagent/stats"
 )
 
 // ownMapping is a mapping for an engine with two tables, whose model is a BPMN file.
@@ -124,6 +127,113 @@ func TestAMappingOfOnesOwnOnSQLite(t *testing.T) {
 	cfg.Database = ownConfig(t, address).Database
 	w.run(cfg)
 	shows(1, count{2, 2, 2})
+}
+
+// What an engine does not store is absent: without started and ended, one that deletes what has ended, and without started,
+// one that overwrites when an activity began.
+func TestFlowThatNoQueryReturnsIsAbsent(t *testing.T) {
+	presence, flow, _ := strings.Cut(ownMapping, "-- query: started")
+	started, ended, _ := strings.Cut(flow, "-- query: ended")
+	started, ended = "-- query: started"+started, "-- query: ended"+ended
+	if _, err := ReadMapping(strings.NewReader(presence+started), "own.sql"); err == nil || err.Error() != "own.sql:1:1: a query started without ended; expected both, ended alone, or neither" {
+		t.Errorf("started without ended: %v", err)
+	}
+	for _, c := range []struct {
+		queries string
+		want    stats.Columns
+	}{
+		{"", 0},
+		{ended, stats.ColDepartures | stats.ColFirings | stats.ColLastFiring},
+		{started + ended, ledger.Flow},
+	} {
+		db, address := ownDatabase(t)
+		change(t, db, "INSERT INTO work VALUES ('a', 'desk', '"+at(time.Hour)+"', NULL)")
+		cfg := ownConfig(t, address)
+		var err error
+		cfg.Mapping, err = ReadMapping(strings.NewReader(presence+c.queries), "own.sql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := newWatch(t)
+		w.run(cfg)
+		w.until(w.tokens(1))
+		w.mu.Lock()
+		if got := w.last["p"].Rows.Columns; got&(ledger.Flow|ledger.Instances) != c.want || got&stats.ColTokens == 0 {
+			t.Errorf("columns %b; expected tokens, and of the flow %b", got, c.want)
+		}
+		w.mu.Unlock()
+	}
+}
+
+// An instance of a mapping with one task is created when its token arrives, and ends with it.
+func TestTheOnlyTaskOfADefinitionCountsTheInstances(t *testing.T) {
+	db, address := ownDatabase(t)
+	w := newWatch(t)
+	cfg := ownConfig(t, address)
+	cfg.Mapping = changed(t, "-- needs: work", "-- task: desk\n-- needs: work", "-- query: model\nSELECT text AS model FROM model WHERE :definition = 'd'", "", "0 AS canceled", "label AS canceled")
+	change(t, db, "ALTER TABLE work ADD COLUMN label INTEGER DEFAULT 0")
+	w.run(cfg)
+	w.shows("p")
+	change(t, db, "INSERT INTO work (id, node, came, gone, label) VALUES ('open', 'desk', '"+at(0)+"', NULL, 0), ('done', 'desk', '"+at(0)+"', '"+at(0)+"', 0), ('failed', 'desk', '"+at(0)+"', '"+at(0)+"', 1)")
+	w.until(func() string {
+		return cmp.Diff(map[string]count{"desk": {3, 2, 1}, "instances": {3, 1, 1}}, w.counts("p"))
+	})
+}
+
+// The columns late and count of why say when a heartbeat is late, and how many tokens are missing.
+func TestARowOfWhySaysWhenAHeartbeatIsLateAndHowManyAreMissing(t *testing.T) {
+	db, address := ownDatabase(t)
+	change(t, db, "ALTER TABLE work ADD COLUMN beat TEXT", "ALTER TABLE work ADD COLUMN late INTEGER", "ALTER TABLE work ADD COLUMN missing INTEGER")
+	beat := time.Now().UTC().Add(-time.Hour).Truncate(time.Second)
+	for id, late := range map[string]string{"usual": "NULL", "within": "7200", "late": "3500"} {
+		change(t, db, "INSERT INTO work (id, node, came, beat, late) VALUES ('"+id+"', 'desk', '"+at(time.Hour)+"', '"+beat.Format(time.DateTime)+"', "+late+")")
+	}
+	change(t, db, "INSERT INTO work (id, node, came, missing) VALUES ('waits', 'desk', '"+at(time.Hour)+"', 3)")
+	w := newWatch(t)
+	cfg := ownConfig(t, address)
+	cfg.Mapping = changed(t, "ELSE 'manual' END AS reason", "WHEN missing > 0 THEN 'missing' ELSE 'manual' END AS reason", "'Ann' AS detail", "'Ann' AS detail, beat AS heartbeat, late, missing AS count")
+	w.run(cfg)
+	w.until(w.tokens(4))
+	silent := "a clerk, no heartbeat since " + beat.Format(time.RFC3339)
+	for id, want := range map[string]string{"usual": silent, "within": "a clerk", "late": silent} {
+		reason := "manual"
+		if want == silent {
+			reason = "noWorker"
+		}
+		w.waitsFor("p", id, map[string]string{"desk desk " + reason: want})
+	}
+	w.waitsFor("p", "waits", map[string]string{"desk desk missing": "3"})
+}
+
+// Milliseconds since the Unix epoch are times in any zone.
+func TestTimesMayBeMilliseconds(t *testing.T) {
+	db, address := ownDatabase(t)
+	change(t, db, "DROP TABLE work", "CREATE TABLE work (id TEXT PRIMARY KEY, node TEXT, came INTEGER, gone INTEGER)", "CREATE INDEX a ON work(came)", "CREATE INDEX b ON work(gone)")
+	cfg := ownConfig(t, address)
+	cfg.Mapping = changed(t, ":since ", ":since_ms ", "came > :now ", "came > :now_ms ", "1 AS millis", "came AS millis")
+	cfg.Zone = time.FixedZone("", 7200)
+	w := newWatch(t)
+	w.run(cfg)
+	w.shows("p")
+	came := time.Now().UnixMilli()
+	change(t, db, fmt.Sprintf("INSERT INTO work VALUES ('open', 'desk', %d, NULL), ('gone', 'desk', %d, %d)", came, came, came))
+	w.until(func() string {
+		if got := w.counts("p")["desk"]; got != (count{2, 1, 1}) {
+			return fmt.Sprintf("%+v", got)
+		}
+		// A row that comes in the millisecond of a look has the time of the look, by the database's clock.
+		near := cmp.Transformer("", func(h held) held {
+			if h.since == came-1 {
+				h.since = came
+			}
+			return h
+		})
+		return cmp.Diff([]held{{"p", "open", "desk", came}}, w.held(), cmp.AllowUnexported(held{}), near)
+	})
+	w.waitsFor("p", "open", map[string]string{"desk desk manual": "a clerk"})
+	if got, err := checked(t, cfg); err != nil {
+		t.Errorf("the check: %+v, %v", got, err)
+	}
 }
 
 // TestAKilledAdapterCountsOnce uses the state file of a running adapter, as it was at
@@ -261,5 +371,60 @@ func seesOneState(t *testing.T, db *sql.DB, address string) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+func TestATokenWithoutATimeKeepsItsAgeOverARestart(t *testing.T) {
+	db, address := ownDatabase(t)
+	change(t, db, "INSERT INTO work VALUES ('a', 'desk', NULL, NULL)")
+	w := newWatch(t)
+	cfg := ownConfig(t, address)
+	cfg.State = filepath.Join(t.TempDir(), "state")
+	since := func() (at int64) {
+		w.until(func() string {
+			if held := w.held(); len(held) == 1 {
+				at = held[0].since
+				return ""
+			}
+			return "no token"
+		})
+		return at
+	}
+	end := w.run(cfg)
+	first, before := since(), w.last["p"].Epoch
+	end()
+	const gap = 500 // milliseconds, far more than an estimate of the database's clock is off by
+	time.Sleep(gap * time.Millisecond)
+	cfg.Database = ownConfig(t, address).Database
+	w.run(cfg)
+	w.until(func() string {
+		if w.last["p"].Epoch == before {
+			return "the adapter does not publish again"
+		}
+		return ""
+	})
+	// Each run estimates anew by how much the database's clock is ahead of the host's.
+	if again := since(); max(again-first, first-again) > gap/2 {
+		t.Errorf("seen first at %d; after a restart at %d", first, again)
+	}
+}
+
+func TestHistoryThatTakesLongIsReadInFewerPolls(t *testing.T) {
+	_, address := ownDatabase(t)
+	a := adapter(t, ownConfig(t, address))
+	poll := func() (flowAt int64) {
+		if err := a.poll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return a.flowAt
+	}
+	first := poll()
+	a.flowTook = time.Hour
+	if again := poll(); first == 0 || again != first {
+		t.Errorf("the history was read at %d, and at %d, before ten hours were over", first, again)
+	}
+	a.flowTook = 0
+	if again := poll(); again == first {
+		t.Error("the history was not read again")
 	}
 }

@@ -57,24 +57,28 @@ func (s *Adapter) readAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.at = time.Now().UnixMicro()
+	at := time.Now().UnixMicro()
 	s.SetClock(clock.by, clock.within)
 	now := s.Now()
-	if _, err := s.definitions.Begin(ctx, s.at, s.presenceAt); err != nil {
+	if _, err := s.definitions.Begin(ctx, at); err != nil {
 		return err
 	}
-	if s.presenceDue() {
-		begin := time.Now()
-		if err := s.readPresence(ctx, now); err != nil {
-			return err
-		}
-		s.presenceAt, s.presenceTook = s.at, time.Since(begin)
+	if err := s.definitions.Tokens(func() error { return s.readPresence(ctx, now) }); err != nil {
+		return err
 	}
-	return s.readFlows(ctx, now)
+	if s.flowAt != 0 && at-s.flowAt < 10*s.flowTook.Microseconds() {
+		return nil
+	}
+	begin := time.Now()
+	all, err := s.readFlows(ctx, now)
+	if all {
+		s.flowAt, s.flowTook = at, time.Since(begin)
+	}
+	return err
 }
 
-// readFlows reads the new rows of all queries of flow.
-func (s *Adapter) readFlows(ctx context.Context, now int64) error {
+// readFlows reads the new rows of all queries of flow. It reports whether these were all.
+func (s *Adapter) readFlows(ctx context.Context, now int64) (all bool, err error) {
 	var number int64
 	if s.cfg.Mapping.queries["floor"] != nil {
 		err := s.each(ctx, "floor", nil, func(row []any) error {
@@ -82,10 +86,10 @@ func (s *Adapter) readFlows(ctx context.Context, now int64) error {
 			return nil
 		})
 		if err != nil {
-			return err
+			return false, err
 		}
 	}
-	all := true
+	all = true
 	for _, flow := range []struct {
 		query  string
 		cursor *diagram.Cursor
@@ -98,20 +102,14 @@ func (s *Adapter) readFlows(ctx context.Context, now int64) error {
 		}
 		end, err := s.readFlow(ctx, flow.query, flow.cursor, now)
 		if err != nil {
-			return err
+			return false, err
 		}
 		all = all && end
 	}
 	if all {
 		s.state.Floor.take(number, now, s.cfg.Overlap.Microseconds())
 	}
-	return nil
-}
-
-// presenceDue reports whether to read the tokens: if that took less than a tenth of
-// the time since.
-func (s *Adapter) presenceDue() bool {
-	return s.presenceAt == 0 || s.at-s.presenceAt >= 10*s.presenceTook.Microseconds()
+	return all, nil
 }
 
 func (s *Adapter) each(ctx context.Context, name string, with map[string]any, take func(row []any) error) error {
@@ -135,7 +133,7 @@ func (r *openRow) model() *diagram.Process { return cmp.Or(r.version.Model, r.ne
 
 // readPresence reads where instances are and what they wait for.
 func (s *Adapter) readPresence(ctx context.Context, now int64) error {
-	limit := map[string]any{"limit": MaxTokens + 1, "now": param(now, s.zone())}
+	limit := timed(map[string]any{"limit": MaxTokens + 1}, "now", now, s.zone())
 	open, err := s.readOpen(ctx, limit)
 	if err != nil {
 		return err
@@ -148,7 +146,11 @@ func (s *Adapter) readPresence(ctx context.Context, now int64) error {
 	if err != nil {
 		return err
 	}
-	s.present(open, whys, ended, now)
+	schedules, err := s.readSchedules(ctx, limit)
+	if err != nil {
+		return err
+	}
+	s.present(due(open, schedules, now), whys, ended, schedules, now)
 	return nil
 }
 
@@ -183,8 +185,8 @@ func (s *Adapter) readOpen(ctx context.Context, limit map[string]any) (open []op
 	return open, nil
 }
 
-// present replaces the tokens of all nets.
-func (s *Adapter) present(open []openRow, whys map[string][]whyRow, ended *done, now int64) {
+// present replaces the tokens and schedules of all nets.
+func (s *Adapter) present(open []openRow, whys map[string][]whyRow, ended *done, schedules []scheduleRow, now int64) {
 	ids := sync.OnceValue(func() map[string]bool {
 		all := make(map[string]bool, len(open))
 		for i := range open {
@@ -208,7 +210,12 @@ func (s *Adapter) present(open []openRow, whys map[string][]whyRow, ended *done,
 			s.Drop("place")
 		}
 	}
-	s.first = first
+	for i := range schedules {
+		if r := &schedules[i]; !r.net.Due(r.node, r.next, r.last) {
+			s.Drop("place")
+		}
+	}
+	s.state.First = first
 	s.definitions.Each((*diagram.Process).End)
 }
 
@@ -221,7 +228,8 @@ func (s *Adapter) age(r *openRow, now int64, first map[string]int64) {
 	if r.Since > 0 {
 		return
 	}
-	if r.Since = s.first[r.ID]; r.Since == 0 {
+	r.Since = s.state.First[r.ID]
+	if r.Since == 0 {
 		r.Since = now
 	}
 	first[r.ID] = r.Since
@@ -238,7 +246,8 @@ func (s *Adapter) readFlow(ctx context.Context, name string, c *diagram.Cursor, 
 	for pages := 0; pages < maxPages && !all; pages++ {
 		var rows []diagram.Row
 		var defs []string
-		err := s.each(ctx, name, map[string]any{"since": param(since, s.zone()), "after": after, "limit": page, "floor": floor}, func(row []any) error {
+		with := timed(map[string]any{"after": after, "limit": page, "floor": floor}, "since", since, s.zone())
+		err := s.each(ctx, name, with, func(row []any) error {
 			r := diagram.Row{ID: asText(row[0]), At: s.time(row[1])}
 			switch name {
 			case "finished":
@@ -269,6 +278,9 @@ func (s *Adapter) readFlow(ctx context.Context, name string, c *diagram.Cursor, 
 // dwell returns a dwell time in microseconds: of milliseconds, or of the time when it
 // began.
 func (s *Adapter) dwell(v any, end int64) int64 {
+	if _, millis := v.(int64); millis {
+		return max(asNumber(v), 0) * 1000
+	}
 	if began, ok := asTime(v, s.zone()); ok {
 		return max(end-began, 0)
 	}
@@ -277,6 +289,7 @@ func (s *Adapter) dwell(v any, end int64) int64 {
 
 // count counts the rows of a page that were not counted before.
 func (s *Adapter) count(ctx context.Context, name string, c *diagram.Cursor, rows []diagram.Row, defs []string, now int64) error {
+	single := s.cfg.Mapping.task != ""
 	for i := range rows {
 		r := &rows[i]
 		_, n, err := s.definitions.Of(ctx, defs[i], r.Node)
@@ -291,9 +304,11 @@ func (s *Adapter) count(ctx context.Context, name string, c *diagram.Cursor, row
 			n.Started(r)
 		case "ended":
 			n.Ended(r)
-		case "created":
+		}
+		if name == "created" || single && name == "started" {
 			n.Create()
-		case "finished":
+		}
+		if name == "finished" || single && name == "ended" {
 			n.Finish(r.Canceled)
 		}
 		s.Counted(name)

@@ -19,15 +19,15 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// newPrefect starts Prefect's server on a database.
-func newPrefect(t *testing.T, database string) *engine {
+// newPrefect starts the server of a version of Prefect on a database.
+func newPrefect(t *testing.T, version, database string) *engine {
 	t.Helper()
 	dir, err := filepath.Abs(filepath.Join("testdata", "prefect"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	port, home := porttest.Port(t), t.TempDir()
-	cmd := exec.Command(enginetest.Python(t, filepath.Join(dir, "prefect3.txt")), filepath.Join(dir, "engine.py"), port)
+	cmd := exec.Command(enginetest.Python(t, filepath.Join(dir, version+".txt")), filepath.Join(dir, "engine.py"), port)
 	cmd.Env = append(cmd.Environ(), "PREFECT_HOME="+home, "PREFECT_PROFILES_PATH="+home+"/profiles.toml", "PREFECT_API_DATABASE_CONNECTION_URL="+database,
 		"PREFECT_API_URL=http://127.0.0.1:"+port+"/api", "PREFECT_SERVER_EPHEMERAL_ENABLED=false", "PREFECT_SERVER_ANALYTICS_ENABLED=false", "DO_NOT_TRACK=1",
 		"PREFECT_SERVER_UI_ENABLED=false", "PREFECT_SERVER_MEMO_STORE_PATH="+home+"/memo.toml", "PREFECT_SERVER_SERVICES_LATE_RUNS_LOOP_SECONDS=1",
@@ -43,17 +43,14 @@ func TestPrefectOnSQLite(t *testing.T) {
 	}
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "prefect.db")
-	prefect(t, newPrefect(t, "sqlite+aiosqlite:///"+file), "sqlite:"+file, nil)
+	prefect(t, newPrefect(t, "prefect39", "sqlite+aiosqlite:///"+file), "sqlite:"+file, nil)
 }
 
 func TestPrefectOnPostgreSQL(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts PostgreSQL and Prefect")
-	}
 	t.Parallel()
 	s := newPostgres(t)
 	database, _, _ := strings.Cut("postgresql+asyncpg"+strings.TrimPrefix(s.address, "postgres"), "?")
-	prefect(t, newPrefect(t, database), s.address, s.reader)
+	prefect(t, newPrefect(t, "prefect34", database), s.address, s.reader)
 }
 
 // prefect compares the adapter with the engine, and, if reader makes the user of the
@@ -86,7 +83,7 @@ func prefect(t *testing.T, e *engine, address string, reader func() string) {
 		"child child running":       "in called flow child " + instance["child"],
 	})
 	for _, c := range []struct{ command, reason, text string }{
-		{"report", "enabled", "late, in queue default of pool idle, no worker has polled it"},
+		{"report", "noWorker", "late, in queue default of pool idle, no worker has polled it"},
 		{"pause /work_pools/idle/queues/default", "manual", "late, in queue default of pool idle, the queue is paused"},
 		{"pause /work_pools/idle", "manual", "late, in queue default of pool idle, the pool is paused"},
 		{"force SCHEDULED AwaitingConcurrencySlot", "manual", "deployment d is full, 0 of 1 slots"}, // and the pool is paused
@@ -94,6 +91,7 @@ func prefect(t *testing.T, e *engine, address string, reader func() string) {
 	} {
 		e.Do(c.command)
 		w.waitsFor("nightly", instance["nightly"], map[string]string{"flow-run flow-run " + c.reason: c.text})
+		w.traps()
 	}
 	w.until(func() string {
 		text := w.waits("child", instance["child"])["flow-run flow-run manual"]
@@ -156,7 +154,7 @@ func prefectShown(r report) map[string][]enginetest.Why {
 		"stuck after":      {why("after", "a task before it failed", stats.ReasonIncident)},
 		"stuck child":      {why("child", "in called flow child "+r.instance("child"), stats.ReasonRunning)},
 		"child flow-run":   {why("flow run", "paused, waits for input, until "+until, stats.ReasonManual)},
-		"nightly flow-run": {why("flow run", "late, in queue default of pool idle, no worker has polled it", stats.ReasonEnabled)},
+		"nightly flow-run": {why("flow run", "late, in queue default of pool idle, no worker has polled it", stats.ReasonNoWorker)},
 	}
 }
 

@@ -6,7 +6,7 @@ package sqldb
 
 import (
 	"fmt"
-	"os/exec"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,29 +14,13 @@ import (
 	"github.com/pnagent/pnagent/attach/internal/enginetest"
 )
 
-// newProcrastinate makes Procrastinate's tables in a database, and starts the program that
-// defers jobs and starts workers.
-func newProcrastinate(t *testing.T, database string) *engine {
-	t.Helper()
-	dir, err := filepath.Abs(filepath.Join("testdata", "procrastinate"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(enginetest.Python(t, filepath.Join(dir, "procrastinate3.txt")), filepath.Join(dir, "engine.py"), database)
-	cmd.Env = append(cmd.Environ(), "PYTHONDONTWRITEBYTECODE=1", "TZ=UTC")
-	return &engine{enginetest.Start(t, cmd)}
-}
-
 // TestProcrastinate holds the adapter against Procrastinate's API and its events. The net of
 // each task has one job, of which the adapter does not count that of the task idle, which was
 // there before.
 func TestProcrastinate(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts PostgreSQL and Procrastinate")
-	}
 	t.Parallel()
 	s := newPostgres(t)
-	e, reader := newProcrastinate(t, s.address), s.reader()
+	e, reader := newPython(t, "procrastinate", "procrastinate3.txt", s.address), s.reader()
 	e.Do("insert idle")
 	w := newWatch(t)
 	cfg := newConfig(t, reader, "procrastinate")
@@ -47,9 +31,9 @@ func TestProcrastinate(t *testing.T) {
 	// No worker runs.
 	e.Do("insert holds held")
 	w.waitFor(e, map[string]string{
-		"idle":  "enabled: in queue idle, there is no worker",
-		"holds": "enabled: in queue default, there is no worker",
-		"held":  "enabled: in queue default, there is no worker",
+		"idle":  "noWorker: in queue idle, there is no worker",
+		"holds": "noWorker: in queue default, there is no worker",
+		"held":  "noWorker: in queue default, there is no worker",
 	})
 
 	// A worker runs. It takes no job of a lock that another one has, running or for later. Jobs that have ended, and one whose time has not come, are not there.
@@ -58,8 +42,8 @@ func TestProcrastinate(t *testing.T) {
 	e.ends("holds doing", "held doing", "flaky todo", "dead failed", "quick succeeded")
 	stuck := map[string]string{
 		"idle":   "enabled: in queue idle, no worker has taken it",
-		"holds":  "running: running in queue default, try 1",
-		"held":   "running: running in queue default, try 1",
+		"holds":  "running: running in queue default, try 1, held by worker 1",
+		"held":   "running: running in queue default, try 1, held by worker 1",
 		"locked": "enabled: in queue default, job 2 has its lock",
 		"behind": "enabled: in queue default, job 8 has its lock",
 		"flaky":  "delayed: failed, try 1",
@@ -74,10 +58,10 @@ func TestProcrastinate(t *testing.T) {
 	e.Do("insert quick")
 	change(t, s.open("pgx", s.address), "UPDATE procrastinate_workers SET last_heartbeat = TIMESTAMPTZ '2026-01-02 03:04:05Z'")
 	const silent = ", no heartbeat since 2026-01-02T03:04:05Z"
-	stuck["quick"] = "enabled: in queue default, no worker has taken it" + silent
-	stuck["idle"] += silent
-	stuck["holds"] += silent
-	stuck["held"] += ", to be aborted" + silent
+	stuck["quick"] = "noWorker: in queue default, no worker has taken it" + silent
+	stuck["idle"] = "noWorker: in queue idle, no worker has taken it" + silent
+	stuck["holds"] = "noWorker: running in queue default, try 1, held by worker 1" + silent
+	stuck["held"] = "noWorker: running in queue default, try 1, to be aborted, held by worker 1" + silent
 	w.waitFor(e, stuck)
 	e.stalled("held holds")
 
@@ -106,7 +90,7 @@ func TestProcrastinate(t *testing.T) {
 	e.stalled("held holds")
 
 	// What a user retries runs again. A job that failed comes again and departs again.
-	e.Do("retry holds")
+	w.act("holds", "2", newShell(t, s.address)...)
 	e.Do("retry held")
 	e.Do("retry dead")
 	e.ends("holds succeeded", "held failed", "locked succeeded", "dead failed")
@@ -123,6 +107,23 @@ func TestProcrastinate(t *testing.T) {
 	if got, err := checked(t, newConfig(t, reader, "procrastinate")); err != nil || len(got.Notes) > 0 {
 		t.Errorf("the check: %+v, %v", got, err)
 	}
+	change(t, s.open("pgx", s.address), "ALTER TABLE procrastinate_jobs DISABLE TRIGGER USER") // they would add events of now
+	s.steady(t, "procrastinate", `WITH i AS (SELECT -i AS id, now() - i * INTERVAL '1 second' AS at FROM generate_series(%d, %d) i),
+j AS (INSERT INTO procrastinate_jobs (id, queue_name, task_name, status) SELECT id, 'default', 'jobs.quick', 'succeeded' FROM i RETURNING id)
+INSERT INTO procrastinate_events (id, job_id, type, at) SELECT 3 * id + e.n, id, CAST(e.type AS procrastinate_job_event_type), at
+FROM i CROSS JOIN (VALUES (0, 'deferred'), (1, 'started'), (2, 'succeeded')) AS e(n, type)`)
+}
+
+// newShell returns the environment in which the program procrastinate acts on the jobs of a database.
+func newShell(t *testing.T, database string) []string {
+	t.Helper()
+	dir := t.TempDir()
+	app := fmt.Sprintf("import procrastinate\napp = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=%q))\n", database)
+	if err := os.WriteFile(filepath.Join(dir, "jobs.py"), []byte(app), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	python := enginetest.Python(t, filepath.Join("testdata", "procrastinate", "procrastinate3.txt"))
+	return []string{"PROCRASTINATE_APP=jobs.app", "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH=" + dir, "PATH=" + filepath.Dir(python) + ":" + os.Getenv("PATH")}
 }
 
 // stalled fails the test unless the engine reports the jobs of these tasks as stalled.

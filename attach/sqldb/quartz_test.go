@@ -81,6 +81,7 @@ func (q *quartz) shows(net string, want waiting) report {
 		}
 		return ""
 	})
+	q.w.traps()
 	return r
 }
 
@@ -156,9 +157,9 @@ func (q *quartz) running() {
 	change(q.t, q.s.open("pgx", q.s.address), "UPDATE qrtz_job_details SET job_class_name = 'gone.Job' WHERE job_name = 'gone'")
 	q.e.Do("node office a true 3")
 	r := q.shows("office", paused.with(failed).with(waiting{
-		"work.first " + alone + " running":  "job work.alone is running",
+		"work.first " + alone + " running":  "job work.alone is running, held by scheduler a",
 		"work.second " + alone + " enabled": "job work.alone is due, and blocked while it runs",
-		"work.hold " + hold + " running":    "job work.hold is running",
+		"work.hold " + hold + " running":    "job work.hold is running, held by scheduler a",
 	}))
 	q.ran = r.of("work.first", "work.hold")
 }
@@ -184,11 +185,11 @@ func (q *quartz) killed() {
 	unseen := ", no heartbeat since " + time.UnixMilli(millis).UTC().Format(time.RFC3339)
 	q.e.Do("schedule office mail.unseen post.unseen Mail -10")
 	q.shows("office", paused.with(failed).with(waiting{
-		"work.first " + alone + " running":  "job work.alone is running" + unseen,
-		"work.second " + alone + " enabled": "job work.alone is due, and blocked while it runs" + unseen,
-		"work.hold " + hold + " running":    "job work.hold is running" + unseen,
-		"work.soon " + mail + " enabled":    "job work.soon is due, acquired by a scheduler that has not started it" + unseen,
-		"mail.unseen " + mail + " enabled":  "job post.unseen" + taken + unseen,
+		"work.first " + alone + " noWorker":  "job work.alone is running, held by scheduler a" + unseen,
+		"work.second " + alone + " noWorker": "job work.alone is due, and blocked while it runs" + unseen,
+		"work.hold " + hold + " noWorker":    "job work.hold is running, held by scheduler a" + unseen,
+		"work.soon " + mail + " noWorker":    "job work.soon is due, acquired by a scheduler that has not started it, held by scheduler a" + unseen,
+		"mail.unseen " + mail + " noWorker":  "job post.unseen" + taken + unseen,
 	}))
 }
 
@@ -197,7 +198,7 @@ func (q *quartz) recovered() {
 	q.t.Helper()
 	q.ran = nil
 	q.e.Do("node office c true 3")
-	q.shows("office", paused.with(failed).with(waiting{"work.second " + alone + " running": "job work.alone is running"}))
+	q.shows("office", paused.with(failed).with(waiting{"work.second " + alone + " running": "job work.alone is running, held by scheduler c"}))
 	q.e.Do("at c end office")
 	q.shows("office", paused.with(failed))
 	for _, job := range []string{"broken", "once", "gone"} {
@@ -219,7 +220,7 @@ func (q *quartz) alone() {
 	q.e.Do("schedule solo work.second work.alone Alone -10")
 	q.e.Do("node solo d false 1")
 	want := waiting{
-		"work.first " + alone + " running":  "job work.alone is running",
+		"work.first " + alone + " running":  "job work.alone is running, held by scheduler d",
 		"work.second " + alone + " enabled": "job work.alone is due, and blocked while it runs",
 	}
 	q.ran = q.shows("solo", want).of("work.first")
@@ -227,9 +228,9 @@ func (q *quartz) alone() {
 	q.shows("solo", want)
 	q.ran = nil
 	q.e.Do("node solo d false 1")
-	q.shows("solo", waiting{"work.second " + alone + " running": "job work.alone is running"})
+	q.shows("solo", waiting{"work.second " + alone + " running": "job work.alone is running, held by scheduler d"})
 	q.e.Do("delete solo work.alone")
-	q.w.waitsFor("solo", "work.second", map[string]string{"deleted-job deleted-job running": "job work.alone is running"})
+	q.w.waitsFor("solo", "work.second", map[string]string{"deleted-job deleted-job running": "job work.alone is running, held by scheduler d"})
 	q.e.Do("at d end solo")
 	q.w.until(func() string { return cmp.Diff(0, len(q.w.of("solo"))) })
 }

@@ -25,13 +25,14 @@ func agree(want, got []held) string {
 	if len(want) == 0 {
 		return "the engine has no token"
 	}
+	name := func(h held) string { return fmt.Sprint(h.net, " ", h.instance, " ", h.node) }
 	order := func(a, b held) int {
-		return strings.Compare(fmt.Sprint(a.net, " ", a.instance, " ", a.node), fmt.Sprint(b.net, " ", b.instance, " ", b.node))
+		return strings.Compare(fmt.Sprint(name(a), " ", a.since), fmt.Sprint(name(b), " ", b.since))
 	}
-	slices.SortStableFunc(want, order)
-	slices.SortStableFunc(got, order)
+	slices.SortFunc(want, order)
+	slices.SortFunc(got, order)
 	for i := range min(len(want), len(got)) {
-		if d := want[i].since - got[i].since; order(want[i], got[i]) == 0 && d < 1000 && d > -1000 {
+		if d := want[i].since - got[i].since; name(want[i]) == name(got[i]) && d < 1000 && d > -1000 {
 			got[i].since = want[i].since
 		}
 	}
@@ -67,6 +68,7 @@ func (e *engine) report() report {
 			r.incidents = append(r.incidents, f[3])
 		case "worker":
 			r.workers = append(r.workers, f[3]+" "+f[4])
+			r.due[f[3]+"-locked"] = number(f[5])
 		case "count":
 			if r.counts[f[1]] == nil {
 				r.counts[f[1]] = map[string]count{}
@@ -140,6 +142,7 @@ func why(name, what string, reason stats.Reason) enginetest.Why {
 		stats.ReasonManual:   {"waits to be fired from outside", "waits to be fired from outside"},
 		stats.ReasonEnabled:  {"enabled, waits for its turn", "can fire and waits for its turn"},
 		stats.ReasonRunning:  {"running", "the action is running"},
+		stats.ReasonNoWorker: {"no worker takes it", "no worker that is alive takes it"},
 		stats.ReasonIncident: {"failed permanently, needs an operator", "failed permanently: an operator must act"},
 	}[reason]
 	if reason == stats.ReasonUnknown {
@@ -193,7 +196,8 @@ func (w *watch) due(r report, tasks int) string {
 			for _, x := range s.Waits {
 				node := strings.TrimSuffix(n.Places[i].ID, "/in")
 				if want := r.due[node]; x.Reason == stats.ReasonDelayed {
-					if found++; x.Until/1000-want > 1000 || want-x.Until/1000 > 1000 {
+					found++
+					if x.Until/1000-want > 1000 || want-x.Until/1000 > 1000 {
 						return fmt.Sprintf("%s is delayed until %d; expected %d", node, x.Until/1000, want)
 					}
 				}
@@ -209,7 +213,7 @@ func (w *watch) due(r report, tasks int) string {
 // newConfig returns the configuration of an adapter that reads a database.
 func newConfig(t *testing.T, address, mapping string) Config {
 	t.Helper()
-	m, err := Load(mapping)
+	m, err := Mappings.Load(mapping)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,13 +225,22 @@ func newConfig(t *testing.T, address, mapping string) Config {
 	return Config{Database: d, Mapping: m}
 }
 
-// waitsFor waits until an instance waits for what is wanted.
-func (w *watch) waitsFor(net, instance string, want map[string]string) {
+// waitsAt waits until the tokens and counts are those of the engine, and each token, by its net and instance,
+// waits for what is wanted at the node: the reason and the text. A trap has come of each reason.
+func (w *watch) waitsAt(e *engine, node string, want map[string]string) {
 	w.t.Helper()
+	w.agrees(e)
 	w.until(func() string {
-		if diff := cmp.Diff(want, w.waits(net, instance)); diff != "" {
-			return "what " + instance + " waits for, - want, + adapter:\n" + diff
+		r, got := e.report(), map[string]string{}
+		for _, h := range r.held {
+			for key, text := range w.waits(h.net, h.instance) {
+				got[h.net+" "+h.instance] = strings.TrimPrefix(key, node+" "+node+" ") + ": " + text
+			}
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			return "what tokens wait for, - want, + adapter:\n" + d
 		}
 		return ""
 	})
+	w.traps()
 }

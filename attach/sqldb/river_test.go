@@ -5,9 +5,7 @@
 package sqldb
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -18,42 +16,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/attach/internal/enginetest"
-	"github.com/pnagent/pnagent/internal/cachetest"
 )
 
 // newRiver makes River's tables in a database, and starts the program that inserts jobs and
-// starts clients. The program is built once for all runs.
+// starts clients.
 func newRiver(t *testing.T, database string) *engine {
 	t.Helper()
-	source, err := filepath.Abs(filepath.Join("testdata", "river"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var of bytes.Buffer
-	for _, file := range []string{"go.mod", "go.sum", "main.go"} {
-		text, err := os.ReadFile(filepath.Join(source, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		of.Write(text)
-	}
-	dir := cachetest.Dir(t, "river-", of.Bytes(), func(dir string) error {
-		cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", dir+"/", ".")
-		cmd.Dir, cmd.Env = source, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("building the program with River: %w: %.300s", err, out)
-		}
-		return nil
-	})
-	return &engine{enginetest.Start(t, exec.Command(filepath.Join(dir, "river"), database))}
+	return &engine{enginetest.Start(t, exec.Command(enginetest.Module(t, "river"), database))}
 }
 
 // TestRiver holds the adapter against River's client. The net of each kind of job has one
 // job, of which the adapter does not count that of the kind idle, which was there before.
 func TestRiver(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts PostgreSQL and River")
-	}
 	t.Parallel()
 	s := newPostgres(t)
 	e, reader := newRiver(t, s.address), s.reader()
@@ -67,9 +41,9 @@ func TestRiver(t *testing.T) {
 	// No client works.
 	e.Do("insert holds held")
 	w.waitFor(e, map[string]string{
-		"idle":  "enabled: in queue idle, no client works the queue",
-		"holds": "enabled: in queue default, no client works the queue",
-		"held":  "enabled: in queue default, no client works the queue",
+		"idle":  "noWorker: in queue idle, no client works the queue",
+		"holds": "noWorker: in queue default, no client works the queue",
+		"held":  "noWorker: in queue default, no client works the queue",
 	})
 
 	// A client works, and none is the leader that makes jobs available at their time. Jobs that
@@ -78,9 +52,9 @@ func TestRiver(t *testing.T) {
 	e.Do("pause paused")
 	e.Do("insert paused flaky dead snoozes stops quick pends due tomorrow")
 	stuck := map[string]string{
-		"idle":    "enabled: in queue idle, no client works the queue",
-		"holds":   "running: running in queue default, try 1 of 25",
-		"held":    "running: running in queue default, try 1 of 25",
+		"idle":    "noWorker: in queue idle, no client works the queue",
+		"holds":   "running: running in queue default, try 1 of 25, held by client one",
+		"held":    "running: running in queue default, try 1 of 25, held by client one",
 		"paused":  "manual: in queue paused, the queue is paused",
 		"flaky":   "delayed: failed, try 1 of 3",
 		"snoozes": "delayed: snoozed",
@@ -98,9 +72,9 @@ func TestRiver(t *testing.T) {
 	e.Do("cancel held")
 	change(t, s.open("pgx", s.address), "UPDATE river_queue SET updated_at = TIMESTAMPTZ '2026-01-02 03:04:05Z'")
 	const silent = ", no client of the queue has reported since 2026-01-02T03:04:05Z"
-	stuck["quick"] = "enabled: in queue default" + silent
-	stuck["holds"] += silent
-	stuck["held"] += ", to be cancelled" + silent
+	stuck["quick"] = "noWorker: in queue default" + silent
+	stuck["holds"] = "noWorker: running in queue default, try 1 of 25" + silent + ", held by client one"
+	stuck["held"] = "noWorker: running in queue default, try 1 of 25, to be cancelled" + silent + ", held by client one"
 	stuck["paused"] += silent
 	w.waitFor(e, stuck)
 
@@ -139,10 +113,12 @@ func TestRiver(t *testing.T) {
 	if got, err := checked(t, newConfig(t, reader, "river")); err != nil || len(got.Notes) > 0 {
 		t.Errorf("the check: %+v, %v", got, err)
 	}
+	s.steady(t, "river", `INSERT INTO river_job (id, args, kind, max_attempts, state, attempt, attempted_at, created_at, scheduled_at, finalized_at)
+SELECT -i, '{}', 'quick', 25, 'completed', 1, t, t, t, t FROM (SELECT i, now() - i * INTERVAL '1 second' AS t FROM generate_series(%d, %d) i) s`)
 }
 
 // waitFor waits until the tokens and counts are those of the engine, and the only job of each
-// kind waits for what is wanted: the reason and the text, in which DUE is when it is due.
+// kind waits for what is wanted: the reason and the text, in which DUE is when it is due. A trap has come of each.
 func (w *watch) waitFor(e *engine, want map[string]string) {
 	w.t.Helper()
 	w.agrees(e)
@@ -151,11 +127,12 @@ func (w *watch) waitFor(e *engine, want map[string]string) {
 		for _, h := range r.held {
 			for key, text := range w.waits(h.net, h.instance) {
 				text = strings.ReplaceAll(text, time.UnixMilli(r.due[h.net]).UTC().Format(time.RFC3339), "DUE")
-				got[h.net] = strings.TrimPrefix(key, "job job ") + ": " + text
+				got[h.net] = key[strings.LastIndex(key, " ")+1:] + ": " + text
 			}
 		}
 		return cmp.Diff(want, got)
 	})
+	w.traps()
 }
 
 // delayed waits until the job of each of these kinds is delayed until its next try.
@@ -169,6 +146,21 @@ func (w *watch) delayed(e *engine, kinds ...string) {
 					return fmt.Sprintf("%s is delayed until %d; expected %d", kind, token.Waits[0].Until, due[kind])
 				}
 			}
+		}
+		return ""
+	})
+}
+
+// next waits until the only transition of a net is due next at a time of the engine's clock, to the second.
+func (w *watch) next(net string, at time.Time) {
+	w.t.Helper()
+	w.until(func() string {
+		if w.net(net) == nil {
+			return "no net " + net
+		}
+		got := time.UnixMicro(w.last[net].Rows.Transitions[0].NextDue)
+		if got.Sub(at).Abs() >= time.Second {
+			return fmt.Sprintf("%s is due next at %v; expected %v", net, got, at)
 		}
 		return ""
 	})

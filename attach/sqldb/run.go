@@ -4,6 +4,7 @@ package sqldb
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/pnagent/pnagent/attach/internal/diagram"
 	"github.com/pnagent/pnagent/attach/internal/ledger"
+	"github.com/pnagent/pnagent/internal/cron"
 	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
 )
 
 // Config configures an Adapter.
@@ -25,6 +28,11 @@ type Config struct {
 	// one of all.
 	ByVersion bool
 
+	// Act is the same database, opened by a user that may do what the query retry of the mapping does; nil
+	// if the adapter takes no requests. Not closed.
+	Act   *Database
+	Audit func(telemetry.Action) error // see ledger.Acting
+
 	Show    Show
 	Overlap time.Duration // how late a transaction may commit
 
@@ -34,7 +42,7 @@ type Config struct {
 // Show says which data of persons is published.
 type Show struct {
 	Label  bool // business keys
-	Detail bool // assignees, ids of workers and messages of errors
+	Detail bool // assignees and messages of errors
 }
 
 // Adapter polls and publishes.
@@ -46,14 +54,13 @@ type Adapter struct {
 	columns stats.Columns // of all nets; 0 until they are known
 	tx      *transaction  // of this poll
 
-	definitions  diagram.Definitions
-	first        map[string]int64 // tokens without a time, by id: when they were first seen
-	held         bool             // the last poll found a token
-	future       bool             // times in the future were logged
-	probed       bool
-	at           int64 // the time of this poll, by the host's clock
-	presenceAt   int64
-	presenceTook time.Duration
+	definitions diagram.Definitions
+	crons       map[cronText]*cron.Schedule // those of the last poll; nil if not valid
+	held        bool                        // the last poll found a token
+	flowAt      int64                       // the last poll that read all new rows of flow; 0 for none
+	flowTook    time.Duration               // that reading
+	future      bool                        // times in the future were logged
+	probed      bool
 
 	ageless atomic.Uint64 // times that a token had no time
 }
@@ -66,10 +73,32 @@ func New(cfg Config) (*Adapter, error) {
 		return nil, fmt.Errorf("%w: overlap of %v; expected 0 to 1h", ErrConfig, cfg.Overlap)
 	}
 	s := &Adapter{cfg: cfg}
+	acting := ledger.Acting{Audit: cfg.Audit}
+	if cfg.Act != nil {
+		if cfg.Mapping.queries[acts] == nil {
+			return nil, fmt.Errorf("%w: the mapping %s has no query %s, so pnagent cannot act", ErrConfig, cfg.Mapping.Name, acts)
+		}
+		acting.Retry = s.retry
+	}
 	var err error
-	s.Source, err = ledger.NewSource(ledger.Config{Polling: cfg.Polling, Poll: s.poll, Program: stateWord + cfg.Mapping.Name, Tool: cfg.Mapping.Tool, Keep: &s.state})
-	s.definitions = diagram.Definitions{Source: s.Source, Wanted: cfg.Nets, Rows: "rows", Tasks: cfg.Mapping.queries["tasks"] != nil, Log: cfg.Log, List: s.readDefinitions, Read: s.readModel}
+	s.Source, err = ledger.NewSource(ledger.Config{Polling: cfg.Polling, Poll: s.poll, Program: stateWord + cfg.Mapping.Name, Tool: cfg.Mapping.Tool, Command: cfg.Mapping.commandFor, Acting: acting, Keep: &s.state})
+	s.definitions = diagram.Definitions{Source: s.Source, Wanted: cfg.Nets, Rows: "rows", Tasks: cfg.Mapping.queries["model"] == nil, Log: cfg.Log, List: s.readDefinitions, Read: s.readModel}
 	return s, err
+}
+
+// retry makes the engine try the job of a token again.
+func (s *Adapter) retry(ctx context.Context, t *ledger.Token) error {
+	done := false
+	err := s.cfg.Act.transact(ctx, &sql.TxOptions{}, func(tx *transaction) error {
+		return tx.each(ctx, s.cfg.Mapping, acts, map[string]any{"token": t.ID}, func([]any) error {
+			done = true
+			return nil
+		})
+	})
+	if err == nil && !done {
+		err = errors.New("the engine does not try it again: meanwhile it runs, or is gone")
+	}
+	return err
 }
 
 // probe checks once what the database has.
@@ -89,10 +118,11 @@ func (s *Adapter) probe(ctx context.Context) error {
 // setColumns sets what can be published. If the engine keeps no history, what the adapter
 // would count is absent, and not 0.
 func (s *Adapter) setColumns(ctx context.Context) error {
-	q, flow := s.cfg.Mapping.queries, true
+	q := s.cfg.Mapping.queries
+	flow, starts := q["ended"] != nil, q["started"] != nil
 	if q["flow"] != nil {
 		err := s.each(ctx, "flow", nil, func(row []any) error {
-			flow = asNumber(row[0]) != 0
+			flow = flow && asNumber(row[0]) != 0
 			return nil
 		})
 		if err != nil {
@@ -100,10 +130,15 @@ func (s *Adapter) setColumns(ctx context.Context) error {
 		}
 	}
 	s.columns = ledger.Presence
-	if flow {
+	if flow && starts {
 		s.columns |= ledger.Flow
+	} else if flow { // the engine stores when an activity ended, and not when it began
+		s.columns |= stats.ColDepartures | stats.ColFirings | stats.ColLastFiring
 	}
-	if flow && q["created"] != nil && q["finished"] != nil {
+	if q["schedules"] != nil {
+		s.columns |= stats.ColNextDue
+	}
+	if flow && (s.cfg.Mapping.task != "" && starts || q["created"] != nil && q["finished"] != nil) {
 		s.columns |= ledger.Instances
 	}
 	return nil

@@ -91,6 +91,9 @@ func (c *cluster) of(t *testing.T) *server {
 // tests ends, or skips the test.
 func newPostgres(t *testing.T) *server {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts PostgreSQL, and most often an engine")
+	}
 	s := clusters.Get("PostgreSQL", func() *cluster {
 		s := postgresDir(t)
 		s.untilTheEnd(enginetest.Program(t, "postgres"), s.postgresFlags(s.dir+"/data", s.port)...)
@@ -165,6 +168,16 @@ func (s *server) open(driver, address string) *sql.DB {
 	}
 	s.t.Cleanup(func() { db.Close() })
 	return db
+}
+
+// word returns the text that a query has.
+func (s *server) word(driver, query string) string {
+	s.t.Helper()
+	var out string
+	if err := s.open(driver, s.address).QueryRow(query).Scan(&out); err != nil {
+		s.t.Fatal(err)
+	}
+	return out
 }
 
 // pings waits until a server answers.
@@ -314,6 +327,32 @@ func newEngine(t *testing.T, kind, driver, history string, settings ...string) *
 			"-cp", lib+"/*", filepath.Join(dir, "Engine.java"), "pn", dir))
 	})
 	return &engine{enginetest.Dial(t, address, "open "+driver+" "+history)}
+}
+
+// newJava starts a program of testdata that has a library of jobs, or skips the test. It is
+// compiled once for all runs, and ends with the test.
+func newJava(t *testing.T, kind string, args ...string) *engine {
+	t.Helper()
+	java, javac, dir := enginetest.Program(t, "java"), enginetest.Program(t, "javac"), filepath.Join("testdata", kind)
+	lib := cachetest.Jars(t, filepath.Join(dir, "pom.xml"))
+	sources := []string{filepath.Join("testdata", "java", "Peer.java"), filepath.Join(dir, "Engine.java")}
+	of := []byte(lib)
+	for _, file := range sources {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of = append(of, text...)
+	}
+	classes := cachetest.Dir(t, "classes-", of, func(to string) error {
+		if out, err := exec.CommandContext(t.Context(), javac, append([]string{"-cp", lib + "/*", "-d", to}, sources...)...).CombinedOutput(); err != nil {
+			t.Errorf("compiling %s: %v: %s", dir, err, out)
+			return err
+		}
+		return nil
+	})
+	flags := []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx192m", "-Duser.timezone=UTC", "-cp", classes + ":" + lib + "/*", "Engine"}
+	return &engine{enginetest.Start(t, exec.Command(java, append(flags, args...)...))}
 }
 
 // shared are things that tests of a process share, by key. Each is made for the first test

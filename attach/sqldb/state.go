@@ -11,6 +11,8 @@ type state struct {
 	Created  diagram.Cursor `json:"created"`
 	Finished diagram.Cursor `json:"finished"`
 	Floor    floor          `json:"floor"`
+
+	First map[string]int64 `json:"first,omitempty"` // tokens without a time, by id: when they were first seen
 }
 
 // floor is the smallest number of a row that could still change at a poll: in this overlap,

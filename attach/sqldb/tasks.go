@@ -18,9 +18,13 @@ import (
 // maxModel bounds a model that is not compressed, in bytes.
 const maxModel = 16 << 20
 
-// readTasks reads the rows of the query tasks: a task, one that follows it, and its
-// name. unfit is about the model, err about the database.
+// readTasks returns the net of the mapping's only task, or reads the rows of the query tasks: a
+// task, one that follows it, and its name. unfit is about the model, err about the database.
 func (s *Adapter) readTasks(ctx context.Context, d *diagram.Definition) (n *diagram.Process, unfit, err error) {
+	if task := s.cfg.Mapping.task; task != "" {
+		n, unfit = diagram.NewTasks(d.Key, d.Name, []diagram.Task{{ID: task}})
+		return n, unfit, nil
+	}
 	var tasks []diagram.Task
 	at := map[string]int{}
 	err = s.each(ctx, "tasks", map[string]any{"definition": d.ID}, func(row []any) error {
@@ -45,7 +49,8 @@ func (s *Adapter) readTasks(ctx context.Context, d *diagram.Definition) (n *diag
 func (s *Adapter) readDiagram(ctx context.Context, d *diagram.Definition) (n *diagram.Process, unfit, err error) {
 	var model []byte
 	err = s.each(ctx, "model", map[string]any{"definition": d.ID}, func(row []any) error {
-		if model = []byte(asText(row[0])); row[0] == nil && row[1] != nil {
+		model = []byte(asText(row[0]))
+		if row[0] == nil && row[1] != nil {
 			model, unfit = inflate([]byte(asText(row[1])))
 		}
 		return nil

@@ -72,7 +72,7 @@ func TestATaskWaitsForThoseBeforeIt(t *testing.T) {
 		t.Error("minutes:", diff)
 	}
 	late := "work, no heartbeat since " + hour[:10] + "T" + hour[11:19] + "Z"
-	for instance, want := range map[string]map[string]string{"one": {"c c running": late, "d d missing": "1"}, "two": {"b b running": "work", "c c running": "work"}, "all": {"d d enabled": "work"}} {
+	for instance, want := range map[string]map[string]string{"one": {"c c noWorker": late, "d d missing": "1"}, "two": {"b b running": "work", "c c running": "work"}, "all": {"d d enabled": "work"}} {
 		if diff := cmp.Diff(want, w.waits("p", instance)); diff != "" {
 			t.Error(instance, diff)
 		}

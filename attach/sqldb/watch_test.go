@@ -19,6 +19,7 @@ import (
 	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/snmp/snmptest"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -31,7 +32,8 @@ type watch struct {
 	url      string // of the NATS server
 	nc       *nats.Conn
 	subjects telemetry.Subjects
-	status   func() Status // of the adapter that runs
+	status   func() Status       // of the adapter that runs
+	sink     *snmptest.Snmptrapd // nil before traps
 
 	mu   sync.Mutex
 	last map[string]*telemetry.Snapshot
@@ -93,6 +95,7 @@ func (w *watch) run(cfg Config) (end func()) {
 	cfg.Conn, cfg.Subjects, cfg.Source = w.nc, w.subjects, "adapter"
 	cfg.Interval, cfg.Timeout, cfg.Overlap = 200*time.Millisecond, 10*time.Second, time.Minute
 	cfg.Log = slog.New(slog.NewTextHandler(w.t.Output(), nil))
+	w.look(cfg)
 	a, err := New(cfg)
 	if err != nil {
 		w.t.Fatal(err)
@@ -112,6 +115,19 @@ func (w *watch) run(cfg Config) (end func()) {
 	}
 	w.t.Cleanup(end)
 	return end
+}
+
+// look looks at the engine as --once does, which fails in some tests as the polls do.
+func (w *watch) look(cfg Config) {
+	w.t.Helper()
+	cfg.Conn = nil
+	a, err := New(cfg)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	begin := time.Now()
+	found, err := a.Look(w.t.Context(), 10)
+	w.t.Logf("a look found %d places with tokens in %v, error %v", len(found), time.Since(begin).Round(10*time.Millisecond), err)
 }
 
 // until waits until check returns "", which otherwise says what is missing. It calls
@@ -197,11 +213,11 @@ func (w *watch) held() []held {
 }
 
 // waits returns what an instance waits for, by "node transition reason"; nil if there is
-// no such instance.
+// no such instance, or the adapter does not answer yet.
 func (w *watch) waits(net, instance string) map[string]string {
 	w.t.Helper()
 	found, err := telemetry.AskInstance(w.t.Context(), w.nc, w.subjects, net, "adapter", instance)
-	if errors.Is(err, telemetry.ErrNoInstance) {
+	if errors.Is(err, telemetry.ErrNoInstance) || errors.Is(err, nats.ErrNoResponders) {
 		return nil
 	} else if err != nil {
 		w.t.Fatal(err)
@@ -217,6 +233,17 @@ func (w *watch) waits(net, instance string) map[string]string {
 		}
 	}
 	return out
+}
+
+// waitsFor waits until an instance waits for what is wanted.
+func (w *watch) waitsFor(net, instance string, want map[string]string) {
+	w.t.Helper()
+	w.until(func() string {
+		if diff := cmp.Diff(want, w.waits(net, instance)); diff != "" {
+			return "what " + instance + " waits for, - want, + adapter:\n" + diff
+		}
+		return ""
+	})
 }
 
 // arcs compares the arcs from task to task with those wanted. Callers hold mu.

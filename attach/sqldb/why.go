@@ -3,7 +3,9 @@
 package sqldb
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +18,7 @@ type whyRow struct {
 	diagram.Why
 	failed int64  // when the last try failed, of one that is tried again
 	before string // text with the ids of tokens that must end before, in double quotes
+	silent bool   // what should act has sent no heartbeat for too long
 }
 
 // missing returns how many of the open tokens must end before.
@@ -33,8 +36,8 @@ func (w *whyRow) missing(open func() map[string]bool) uint32 {
 }
 
 // heartbeatLate is how old the last sign of life may be of what a token waits for, in
-// microseconds.
-const heartbeatLate = 60_000_000
+// seconds, if the mapping does not say.
+const heartbeatLate = 60
 
 // readWhy reads what tokens wait for, by their ids.
 func (s *Adapter) readWhy(ctx context.Context, with map[string]any, now int64) (map[string][]whyRow, error) {
@@ -51,9 +54,22 @@ func (s *Adapter) readWhy(ctx context.Context, with map[string]any, now int64) (
 			w.failed = s.time(row[3])
 		case w.Reason == stats.ReasonDelayed:
 			w.Why = diagram.Due(w.Why, s.time(row[3]), now)
+		case w.Reason == stats.ReasonRunning || w.Reason == stats.ReasonNoWorker:
+			w.Until = s.time(row[3])
+		case w.Reason == stats.ReasonMissing:
+			w.Count = uint32(min(max(asNumber(row[9]), 0), MaxTokens))
 		}
 		w.before = asText(row[7])
-		if seen := s.time(row[6]); seen > 0 && seen < now-heartbeatLate {
+		if holder := asText(row[10]); holder != "" {
+			lock := int64(0)
+			if w.Reason == stats.ReasonRunning || w.Reason == stats.ReasonNoWorker {
+				lock = w.Until
+			}
+			w.Why = diagram.Held(w.Why, holder, lock, now)
+		}
+		late := cmp.Or(asNumber(row[8]), heartbeatLate) * 1_000_000
+		if seen := s.time(row[6]); seen > 0 && seen < now-late {
+			w.silent = true
 			w.Text = strings.TrimPrefix(w.Text+", no heartbeat since "+time.UnixMicro(seen).UTC().Format(time.RFC3339), ", ")
 		}
 		if detail := asText(row[5]); detail != "" && s.cfg.Show.Detail {
@@ -91,9 +107,13 @@ func settle(r *openRow, rows []whyRow, ended *done, open func() map[string]bool,
 			case of:
 				return nil, false
 			}
-			if w.Count = uint32(left); first > 0 {
+			w.Count = uint32(left)
+			if first > 0 {
 				r.Since = first
 			}
+		}
+		if w.silent && slices.Contains([]stats.Reason{stats.ReasonEnabled, stats.ReasonRunning, stats.ReasonManual}, w.Reason) {
+			w.Reason = stats.ReasonNoWorker
 		}
 		whys = append(whys, w.Why)
 	}

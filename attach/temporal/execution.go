@@ -54,7 +54,8 @@ func (n *workflowNet) end(how, queue string) int {
 		n.full()
 		return i
 	}
-	if n.at(placeTask(queue), queue); how == "started" {
+	n.at(placeTask(queue), queue)
+	if how == "started" {
 		n.net.Arc(how, placeTask(queue))
 	} else {
 		n.net.Arc(placeTask(queue), how)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,7 +15,9 @@ import (
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
+	"github.com/pnagent/pnagent/act"
 	"github.com/pnagent/pnagent/attach/internal/ledger"
+	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -50,7 +53,7 @@ type description struct {
 }
 
 // readDescription returns what is kept of a description. detail adds messages of
-// failures and identities of workers.
+// failures.
 func readDescription(d *workflowservice.DescribeWorkflowExecutionResponse, now int64, detail bool) description {
 	out := description{activities: map[string]reason{}, nexus: map[int64]reason{}}
 	for _, a := range d.GetPendingActivities() {
@@ -65,6 +68,13 @@ func readDescription(d *workflowservice.DescribeWorkflowExecutionResponse, now i
 	return out
 }
 
+func workerNamed(identity string) string {
+	if identity == "" {
+		return "a worker"
+	}
+	return "worker " + identity
+}
+
 func activityReason(a *workflow.PendingActivityInfo, now int64, detail bool) reason {
 	r := reason{what: attempts(a.GetAttempt(), a.GetMaximumAttempts(), a.GetLastFailure(), detail)}
 	next := micros(a.GetNextAttemptScheduleTime())
@@ -76,15 +86,12 @@ func activityReason(a *workflow.PendingActivityInfo, now int64, detail bool) rea
 		}
 	case a.GetState() == enums.PENDING_ACTIVITY_STATE_STARTED, a.GetState() == enums.PENDING_ACTIVITY_STATE_CANCEL_REQUESTED,
 		a.GetState() == enums.PENDING_ACTIVITY_STATE_PAUSE_REQUESTED:
-		r.Reason, r.what = stats.ReasonRunning, join("a worker runs it since "+clock(micros(a.GetLastStartedTime())), r.what)
+		r.Reason, r.what = stats.ReasonRunning, join(workerNamed(a.GetLastWorkerIdentity())+" runs it since "+clock(micros(a.GetLastStartedTime())), r.what)
 		if beat := micros(a.GetLastHeartbeatTime()); beat > 0 {
 			r.what = join(r.what, "last heartbeat "+clock(beat))
 		}
 		if a.GetState() == enums.PENDING_ACTIVITY_STATE_CANCEL_REQUESTED {
 			r.what = join("cancel requested", r.what)
-		}
-		if detail {
-			r.what = join(r.what, "worker "+a.GetLastWorkerIdentity())
 		}
 	case next > now:
 		r.Reason, r.until = stats.ReasonDelayed, next
@@ -243,14 +250,41 @@ func (r *run) token(to []ledger.Token, id int64, i *item, why reason) []ledger.T
 	if place < 0 {
 		return to
 	}
-	return append(to, ledger.Token{ID: r.id + "/" + strconv.FormatInt(id, 10), Place: place, Instance: instance(r.workflow, r.id), Since: i.since,
+	return append(to, ledger.Token{ID: tokenID(r.id, id, i), Place: place, Instance: instance(r.workflow, r.id), Since: i.since,
 		Waits: []stats.Wait{{Transition: int32(transition), Reason: why.Reason, Place: stats.NoPlace, Until: why.until, What: stats.Clip(why.what, stats.MaxWhat)}}})
+}
+
+// tokenID returns the id of a token: that of its run and of its event, and of an activity that of the activity.
+func tokenID(run string, event int64, i *item) string {
+	id := run + "/" + strconv.FormatInt(event, 10)
+	if i.queue != "" {
+		id += "/" + i.key
+	}
+	return id
+}
+
+// command returns the command line of Temporal's program that continues a paused activity, tries again now one that waits
+// for its next attempt, or shows the execution.
+func command(_ *petri.Net, t *ledger.Token, w stats.Wait) string {
+	parts := strings.SplitN(t.ID, "/", 3)
+	end := strings.LastIndexByte(t.Instance, '/')
+	if end < 0 { // the workflow's id cannot be published
+		return ""
+	}
+	of := " --workflow-id " + act.Quote(t.Instance[:end]) + " --run-id " + act.Quote(parts[0])
+	switch {
+	case len(parts) == 3 && w.Reason == stats.ReasonManual:
+		return "temporal activity unpause" + of + " --activity-id " + act.Quote(parts[2])
+	case len(parts) == 3 && w.Reason == stats.ReasonDelayed:
+		return "temporal activity reset" + of + " --activity-id " + act.Quote(parts[2])
+	}
+	return "temporal workflow describe" + of
 }
 
 // unpolled names it as the reason if no worker polls a queue.
 func unpolled(why reason, queue queueKey, queues map[queueKey]*polled, now int64) reason {
 	if text := unpolledText(queue.name, queues[queue], now); text != "" {
-		why.Reason, why.what = stats.ReasonManual, join(text, why.what)
+		why.Reason, why.what = stats.ReasonNoWorker, join(text, why.what)
 	}
 	return why
 }

@@ -50,7 +50,7 @@ func TestTokensOfRecordedWorkflows(t *testing.T) {
 		what        string
 		detail      bool
 	}{
-		{"Ship", "ShipIt@unpolled", "ActivityTaskScheduled", stats.ReasonManual, "no worker polls task queue unpolled", false},
+		{"Ship", "ShipIt@unpolled", "ActivityTaskScheduled", stats.ReasonNoWorker, "no worker polls task queue unpolled", false},
 		{"Pay", "Fails@orders", "ActivityTaskScheduled", stats.ReasonDelayed, "attempt 2, last failure: error", false},
 		{"Pay", "Fails@orders", "ActivityTaskScheduled", stats.ReasonDelayed, "attempt 2, last failure: error: card of Ada Lovelace declined", true},
 		{"Nap", "timer", "TimerStarted", stats.ReasonDelayed, "", false},
@@ -110,8 +110,8 @@ func TestReasonsOfActivities(t *testing.T) {
 			reason{Reason: stats.ReasonDelayed, until: now.Add(time.Minute).UnixMicro(), what: "attempt 3 of 5, last failure: Declined"}},
 		{"it could be tried again", &workflow.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_SCHEDULED, Attempt: 3, LastFailure: failed},
 			reason{Reason: stats.ReasonEnabled, idle: true, what: "attempt 3, last failure: Declined"}},
-		{"a worker runs it", &workflow.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_STARTED, Attempt: 1, LastStartedTime: at(-time.Minute), LastHeartbeatTime: at(-time.Second), LastWorkerIdentity: "ada@host"},
-			reason{Reason: stats.ReasonRunning, what: "a worker runs it since 2026-01-01T11:59:00Z; last heartbeat 2026-01-01T11:59:59Z"}},
+		{"a worker runs it", &workflow.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_STARTED, Attempt: 1, LastStartedTime: at(-time.Minute), LastHeartbeatTime: at(-time.Second), LastWorkerIdentity: "7@host"},
+			reason{Reason: stats.ReasonRunning, what: "worker 7@host runs it since 2026-01-01T11:59:00Z; last heartbeat 2026-01-01T11:59:59Z"}},
 		{"it shall be canceled", &workflow.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_CANCEL_REQUESTED, Attempt: 1, LastStartedTime: at(-time.Minute)},
 			reason{Reason: stats.ReasonRunning, what: "cancel requested; a worker runs it since 2026-01-01T11:59:00Z"}},
 		{"it is paused", &workflow.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_PAUSED, Paused: true, Attempt: 2},

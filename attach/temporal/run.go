@@ -21,7 +21,7 @@ type Config struct {
 	Namespaces []string
 	Nets       []string // workflow types; empty for all
 	Questions  float64  // how many stack traces a second are asked for; 0 for none
-	Detail     bool     // publish messages of failures and identities of workers
+	Detail     bool     // publish messages of failures
 
 	ledger.Polling
 }
@@ -94,7 +94,7 @@ func New(cfg Config) (*Adapter, error) {
 	}
 	s.ask = rate.NewLimiter(rate.Limit(cfg.Questions), burst)
 	var err error
-	s.Source, err = ledger.NewSource(ledger.Config{Polling: cfg.Polling, Poll: s.poll, Program: "pnagent attach temporal 1", Tool: "Temporal's web page, or temporal workflow", Keep: &s.state})
+	s.Source, err = ledger.NewSource(ledger.Config{Polling: cfg.Polling, Poll: s.poll, Program: "pnagent attach temporal 1", Tool: "Temporal's web page, or temporal workflow", Command: command, Keep: &s.state})
 	s.saved, s.lists = s.state.Runs, s.newLists()
 	return s, err
 }

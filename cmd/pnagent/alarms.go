@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/user"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/web/api"
 )
 
@@ -27,6 +26,7 @@ type alarmsCmd struct {
 	Close     alarmsCloseCmd     `cmd:"" help:"Close alarms of which it is not known whether they hold, such as those of an engine that never comes back."`
 	Silence   alarmsSilenceCmd   `cmd:"" help:"Hold back the notifications of alarms for a time."`
 	Unsilence alarmsUnsilenceCmd `cmd:"" help:"End a silence before its time."`
+	Suggest   alarmsSuggestCmd   `cmd:"" help:"Print rules for transitions that fired regularly in the past, so that firingMissed is raised when they stop."`
 }
 
 // errFound is the result of a command whose exit code reports that something was found. It
@@ -62,7 +62,7 @@ func listed[T any](ctx context.Context, s streams, c *alarmsListCmd, path string
 	if err != nil {
 		return err
 	}
-	alarms, err := api.Get[T](ctx, api.Client{URL: c.URL, HTTP: client}, path, nil)
+	alarms, err := api.Get[T](ctx, client, path, nil)
 	if err != nil {
 		return fmt.Errorf("asking the sidecar: %w (%s)", err, c.shown())
 	}
@@ -134,12 +134,19 @@ func row(w io.Writer, cells ...any) {
 
 func silenceRow(s *api.Silence) []any {
 	var of []string
-	for _, part := range []struct{ name, pattern string }{{"alarm", s.Alarm}, {"net", s.Net}, {"place", s.Place}, {"transition", s.Transition}, {"source", s.Source}} {
+	for _, part := range []struct{ name, pattern string }{{"alarm", s.Alarm}, {"net", s.Net}, {"place", s.Place}, {"transition", s.Transition}, {"source", s.Source}, {"for_reason", s.ForReason}} {
 		if part.pattern != "" {
 			of = append(of, part.name+"="+part.pattern)
 		}
 	}
-	return []any{s.ID, moment(s.Until), s.By, strings.Join(of, " "), s.Comment}
+	until := moment(s.Until)
+	if s.Pending {
+		until = "from " + moment(s.From) + " until " + until
+	}
+	if s.Cron != "" {
+		until += fmt.Sprintf(", recurs %q %s", s.Cron, cmp.Or(s.Zone, "UTC"))
+	}
+	return []any{s.ID, until, s.By, strings.Join(of, " "), s.Comment}
 }
 
 // stateOf returns what is known of an alarm besides its numbers: what operators noted, and
@@ -214,7 +221,7 @@ func post[T any](ctx context.Context, s streams, f *changeFlags, path string, ch
 	if err != nil {
 		return err
 	}
-	answer, err := api.Post[T](ctx, api.Client{URL: f.URL, HTTP: client}, path, operator(), change)
+	answer, err := api.Post[T](ctx, client, path, author(), change)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w (%s)", err, f.shown())
@@ -223,19 +230,6 @@ func post[T any](ctx context.Context, s streams, f *changeFlags, path string, ch
 	}
 	_, err = fmt.Fprintln(s.out, text(answer))
 	return err
-}
-
-// operator returns the name of the user and this machine. A sidecar takes it if the user
-// does not authenticate.
-func operator() string {
-	name, host := "", ""
-	if u, err := user.Current(); err == nil {
-		name = u.Username
-	}
-	if h, err := os.Hostname(); err == nil {
-		host = h
-	}
-	return strings.Trim(name+"@"+host, "@")
 }
 
 // ackFlags name alarms.
@@ -265,29 +259,50 @@ func (c *alarmsUnackCmd) Run(ctx context.Context, s streams) error {
 	return c.run(ctx, s, "alarms/unack", "no longer acknowledged: ")
 }
 
+// selectionFlags select alarms, as api.Selection.
+type selectionFlags struct {
+	Alarm      string `placeholder:"KIND" help:"Kind of alarms, such as tokenStuck. Default: all."`
+	Net        string `placeholder:"PATTERN" help:"Net; * is any text and ? one character, here and below. The net * is all alarms."`
+	Place      string `placeholder:"PATTERN" help:"Place: only alarms about places."`
+	Transition string `placeholder:"PATTERN" help:"Transition: only alarms about transitions."`
+	Source     string `placeholder:"PATTERN" help:"Source: ${about_sources}."`
+	ForReason  string `placeholder:"REASON" help:"Only alarms of rules for this reason, such as noWorker."`
+}
+
+// selection returns what the flags select, if they name a kind that exists.
+func (f *selectionFlags) selection() (api.Selection, error) {
+	if _, known := alarm.KindNamed(f.Alarm); f.Alarm != "" && !known {
+		var names []string
+		for _, k := range alarm.Kinds() {
+			names = append(names, k.String())
+		}
+		return api.Selection{}, cli.Usage(fmt.Errorf("--alarm: no kind of alarm is %q; expected one of %s", f.Alarm, strings.Join(names, ", ")))
+	}
+	if f.ForReason != "" && stats.ReasonNamed(f.ForReason) == stats.ReasonUnknown {
+		return api.Selection{}, cli.Usage(fmt.Errorf("--for-reason: no reason is %q; expected such as noWorker or incident", f.ForReason))
+	}
+	return api.Selection(*f), nil
+}
+
 type alarmsCloseCmd struct {
 	changeFlags
-	Indices    []uint32 `arg:"" optional:"" name:"index" help:"Indices of active alarms. Default: those that match the patterns."`
-	Alarm      string   `placeholder:"KIND" help:"Kind of alarms, such as tokenStuck. Default: all."`
-	Net        string   `placeholder:"PATTERN" help:"Net; * is any text and ? one character, here and below. The net * is all alarms."`
-	Place      string   `placeholder:"PATTERN" help:"Place: only alarms about places."`
-	Transition string   `placeholder:"PATTERN" help:"Transition: only alarms about transitions."`
-	Source     string   `placeholder:"PATTERN" help:"Source: alarms about sources, and those that are unknown because of them."`
-	Comment    string   `placeholder:"TEXT" help:"Why, for other operators and in the notification; at most 1024 bytes."`
+	Indices  []uint32       `arg:"" optional:"" name:"index" help:"Indices of active alarms. Default: those that match the patterns."`
+	Selected selectionFlags `embed:"" set:"about_sources=alarms about sources, and those that are unknown because of them"`
+	Comment  string         `placeholder:"TEXT" help:"Why, for other operators and in the notification; at most 1024 bytes."`
 }
 
 // Run closes alarms.
 func (c *alarmsCloseCmd) Run(ctx context.Context, s streams) error {
-	patterns := c.Alarm + c.Net + c.Place + c.Transition + c.Source
-	switch _, known := alarm.KindNamed(c.Alarm); {
-	case c.Alarm != "" && !known:
-		return cli.Usage(fmt.Errorf("--alarm: no kind of alarm is %q; expected one of %s", c.Alarm, kindNames()))
-	case len(c.Indices) == 0 && patterns == "":
-		return cli.Usage(errors.New("no alarms to close; expected indices, or --alarm, --net, --place, --transition or --source; --net '*' is all alarms"))
-	case len(c.Indices) > 0 && patterns != "":
+	of, err := c.Selected.selection()
+	switch {
+	case err != nil:
+		return err
+	case len(c.Indices) == 0 && of == (api.Selection{}):
+		return cli.Usage(errors.New("no alarms to close; expected indices, or --alarm, --net, --place, --transition, --source or --for-reason; --net '*' is all alarms"))
+	case len(c.Indices) > 0 && of != (api.Selection{}):
 		return cli.Usage(errors.New("indices and patterns; expected one of them"))
 	}
-	change := api.CloseAlarms{Indices: c.Indices, Comment: c.Comment, Alarm: c.Alarm, Net: c.Net, Place: c.Place, Transition: c.Transition, Source: c.Source}
+	change := api.CloseAlarms{Indices: c.Indices, Comment: c.Comment, Selection: of}
 	return post(ctx, s, &c.changeFlags, "alarms/close", change, func(done *api.Closed) string {
 		text := "closed: " + cmp.Or(strings.Trim(fmt.Sprint(done.Indices), "[]"), "none")
 		if len(done.Holding) > 0 {
@@ -299,37 +314,44 @@ func (c *alarmsCloseCmd) Run(ctx context.Context, s streams) error {
 
 type alarmsSilenceCmd struct {
 	changeFlags
-	For        time.Duration `required:"" placeholder:"2h" help:"How long, up to 366 days."`
-	Alarm      string        `placeholder:"KIND" help:"Kind of alarms, such as tokenStuck. Default: all."`
-	Net        string        `placeholder:"PATTERN" help:"Net; * is any text and ? one character, here and below. The net * is all alarms."`
-	Place      string        `placeholder:"PATTERN" help:"Place: only alarms about places."`
-	Transition string        `placeholder:"PATTERN" help:"Transition: only alarms about transitions."`
-	Source     string        `placeholder:"PATTERN" help:"Source: only alarms about sources."`
-	Comment    string        `placeholder:"TEXT" help:"Why, for other operators; at most 1024 bytes."`
+	For      time.Duration  `required:"" placeholder:"2h" help:"How long, up to 366 days; with --cron how long each time, up to 7 days."`
+	From     time.Time      `placeholder:"TIME" help:"When it begins, such as 2026-12-24T18:00:00+01:00. Default: now."`
+	Cron     string         `placeholder:"EXPR" help:"Begin again and again, at the times of a cron expression, such as '0 2 * * sat'."`
+	Zone     string         `placeholder:"ZONE" help:"Time zone of --cron, such as Europe/Berlin. Default: UTC."`
+	Ends     time.Time      `placeholder:"TIME" help:"When a silence with --cron ends for all times. Default: in ten years."`
+	Selected selectionFlags `embed:"" set:"about_sources=only alarms about sources"`
+	Comment  string         `placeholder:"TEXT" help:"Why, for other operators; at most 1024 bytes."`
 }
 
 // Run begins a silence.
 func (c *alarmsSilenceCmd) Run(ctx context.Context, s streams) error {
-	switch _, known := alarm.KindNamed(c.Alarm); {
-	case c.Alarm != "" && !known:
-		return cli.Usage(fmt.Errorf("--alarm: no kind of alarm is %q; expected one of %s", c.Alarm, kindNames()))
-	case c.Alarm+c.Net+c.Place+c.Transition+c.Source == "":
-		return cli.Usage(errors.New("a silence of nothing; expected --alarm, --net, --place, --transition or --source; --net '*' is all alarms"))
+	of, err := c.Selected.selection()
+	switch {
+	case err != nil:
+		return err
+	case of == (api.Selection{}):
+		return cli.Usage(errors.New("a silence of nothing; expected --alarm, --net, --place, --transition, --source or --for-reason; --net '*' is all alarms"))
 	case c.For <= 0 || c.For > alarm.MaxSilence:
 		return cli.Usage(fmt.Errorf("--for: %s; expected more than 0 and at most 366d", c.For))
 	}
-	change := api.NewSilence{For: c.For.Seconds(), Comment: c.Comment, Alarm: c.Alarm, Net: c.Net, Place: c.Place, Transition: c.Transition, Source: c.Source}
+	if c.Cron == "" && (c.Zone != "" || !c.Ends.IsZero()) {
+		return cli.Usage(errors.New("--zone and --ends without --cron; expected all of them"))
+	}
+	change := api.NewSilence{For: c.For.Seconds(), From: timeOf(c.From), Cron: c.Cron, Zone: c.Zone, Ends: timeOf(c.Ends), Comment: c.Comment, Selection: of}
 	return post(ctx, s, &c.changeFlags, "alarms/silence", change, func(silence *api.Silence) string {
+		if silence.Pending {
+			return fmt.Sprintf("silenced from %s until %s: %s", moment(silence.From), moment(silence.Until), silence.ID)
+		}
 		return fmt.Sprintf("silenced until %s: %s", moment(silence.Until), silence.ID)
 	})
 }
 
-func kindNames() string {
-	var names []string
-	for _, k := range alarm.Kinds() {
-		names = append(names, k.String())
+// timeOf returns a time of a flag; 0 for none.
+func timeOf(t time.Time) api.Time {
+	if t.IsZero() {
+		return 0
 	}
-	return strings.Join(names, ", ")
+	return api.Time(t.UnixMicro())
 }
 
 type alarmsUnsilenceCmd struct {

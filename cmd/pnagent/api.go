@@ -3,12 +3,12 @@
 package main
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"github.com/pnagent/pnagent/cli"
+	"github.com/pnagent/pnagent/web/api"
 )
 
 // apiFlags say where a sidecar's HTTP API is and how to get in. The file is the
@@ -18,22 +18,26 @@ type apiFlags struct {
 	HTTPConfig string `name:"http.config.file" placeholder:"FILE" help:"YAML file with HTTP client settings, in promtool's format: basic_auth, authorization, tls_config, proxy_url."`
 }
 
-// client returns an HTTP client for the flags.
-func (f *apiFlags) client() (*http.Client, error) { return f.clientOf("--url") }
+// client returns a client of the sidecar.
+func (f *apiFlags) client() (api.Client, error) {
+	client, err := f.clientOf("url", "http.config.file")
+	return api.Client{URL: f.URL, HTTP: client}, err
+}
 
-// clientOf is client where the URL is that of another flag.
-func (f *apiFlags) clientOf(flag string) (*http.Client, error) {
+// clientOf returns an HTTP client for the flags, which may have other names.
+func (f *apiFlags) clientOf(flag, settings string) (*http.Client, error) {
 	if !strings.Contains(f.URL, "://") { // HOST:PORT
 		f.URL = "http://" + f.URL
 	}
 	u, err := url.Parse(f.URL)
 	if err != nil {
-		return nil, cli.Usage(fmt.Errorf("%s: %w; expected http://HOST:PORT or https://HOST:PORT", flag, cli.WithoutURL(err)))
+		return nil, cli.Wrong(flag, "%w; expected http://HOST:PORT or https://HOST:PORT", cli.WithoutURL(err))
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, cli.Usage(fmt.Errorf("%s: %s; expected http://HOST:PORT or https://HOST:PORT", flag, u.Redacted()))
+		return nil, cli.Wrong(flag, "%s; expected http://HOST:PORT or https://HOST:PORT", u.Redacted())
 	}
-	return cli.HTTPClient(f.HTTPConfig)
+	client, err := cli.HTTPClient(f.HTTPConfig)
+	return client, cli.OfFlag(settings, err)
 }
 
 // shown returns the URL without a password in it.

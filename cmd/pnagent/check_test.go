@@ -26,7 +26,7 @@ func TestCheckShowsWhatWasDrawn(t *testing.T) {
 		{"the whole task", []string{"--objects=all", three}, `transition review (waits for "review"); not drawn: transition review/begin` + "\n", ""},
 		{"its size as JSON", []string{"--json", three}, `"places":5,"transitions":3,"arcs":6,"tokens":1,"aside":{"places":0,"transitions":1,"arcs":2,"tokens":0}`, "review/begin"},
 		{"the bounds of its places", []string{"--explore=100", cancel}, `"bounds":{"f1":1,"f2":1,"s/start":1,"t1":1,"t2":1,"t3":1,"ts/start":1,"undo/in":1}`, "cancel/compensating\":"},
-		{"the bounds of all", []string{"--explore=100", "--objects=all", cancel}, `"cancel/compensating":1`, ""},
+		{"the bounds of all", []string{"--explore=100", "--objects=all", cancel}, `"onCancel/compensating":1`, ""},
 		{"what never fires", []string{"--explore=100", cancel}, `1 transition can never fire: ["tx"]`, ""},
 	} {
 		code, out, errs := called(t.Context(), append([]string{"check"}, c.args...)...)

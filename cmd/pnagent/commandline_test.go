@@ -44,7 +44,7 @@ func TestACommandAloneIsAsAmongAll(t *testing.T) {
 // are parsed, and the error.
 func newLine(t *testing.T, out *bytes.Buffer, args []string) (*kong.Kong, func(args ...string) string) {
 	t.Helper()
-	parser, err := newCommandLine().parser(args, kong.Name("pnagent"), kong.Writers(out, out), kong.Exit(func(int) {}), settings())
+	parser, err := newCommandLine().parser(args, kong.Name("pnagent"), kong.Writers(out, out), kong.Exit(func(int) {}), settings(&values{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func newLine(t *testing.T, out *bytes.Buffer, args []string) (*kong.Kong, func(a
 // Help texts have constants of packages that a program with the tag slim does not have.
 func TestHelpTextsAreOfTheirPackages(t *testing.T) {
 	t.Parallel()
-	for is, want := range map[string]string{defaultRunbooks: dashboards.DefaultRunbooks, defaultJob: dashboards.DefaultJob, allTools: strings.Join(integrations.Tools(), ", ")} {
+	for is, want := range map[string]string{defaultRunbooks: dashboards.DefaultRunbooks, defaultJob: dashboards.DefaultJob, allTools: strings.Join(append(integrations.Tools(), alertingTool), ", ")} {
 		if is != want {
 			t.Errorf("got %q; want %q", is, want)
 		}

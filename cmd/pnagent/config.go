@@ -3,17 +3,15 @@
 package main
 
 import (
+	"cmp"
 	"io"
-	"log/slog"
 	"maps"
-	"os"
 	"slices"
-	"strings"
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/yamlfile"
 )
 
@@ -23,7 +21,8 @@ import (
 // of the file instead of its name.
 type configFile struct {
 	values map[string]any
-	rules  *inlineRules // nil where there are none
+	at     map[string]yamlfile.Node // where the values are
+	rules  *inlineRules             // nil where there are none
 }
 
 // alarmsFlag names a file of rules for alarms.
@@ -35,26 +34,28 @@ type inlineRules struct {
 	at yamlfile.Node // for messages
 }
 
-// loadConfig reads a configuration file; kong gives it as an open file.
-func loadConfig(r io.Reader) (kong.Resolver, error) {
-	name := "configuration"
-	if f, ok := r.(*os.File); ok {
-		name = f.Name()
-	}
-	c := &configFile{values: map[string]any{}}
+// loadConfig reads a configuration file.
+func loadConfig(r io.Reader, name string) (*configFile, error) {
+	c := &configFile{values: map[string]any{}, at: map[string]yamlfile.Node{}}
 	root, err := yamlfile.Read(r, name)
-	if err != nil || root.IsEmpty() {
-		return c, err
+	if err != nil {
+		return nil, err
+	}
+	const expected = "a mapping from flags of serve, such as web.listen-address, or {} for none"
+	if root.IsEmpty() { // most often by accident
+		return nil, &petri.Fault{File: name, Pos: petri.Pos{Line: 1, Column: 1}, Msg: "found nothing; expected " + expected}
 	}
 	flags, err := serveFlags()
 	if err != nil {
 		return nil, err
 	}
-	err = root.Each("a mapping from flags of serve, such as web.listen-address", func(key yamlfile.Key, value yamlfile.Node) error {
+	err = root.Each(expected, func(key yamlfile.Key, value yamlfile.Node) error {
 		flag := flags[key.Name]
 		if flag == nil {
-			return key.Fault("unknown key %q; expected one of %s", key.Name, strings.Join(slices.Sorted(maps.Keys(flags)), ", "))
+			expected := cmp.Or(nearest(key.Name, slices.Collect(maps.Keys(flags))), "a flag of serve, as pnagent serve --help lists them")
+			return key.Fault("unknown key %q; expected %s", key.Name, expected)
 		}
+		c.at[key.Name] = value
 		return c.take(flag, value)
 	})
 	return c, err
@@ -62,14 +63,14 @@ func loadConfig(r io.Reader) (kong.Resolver, error) {
 
 // serveFlags returns the flags of serve that a file may set.
 func serveFlags() (map[string]*kong.Flag, error) {
-	var c struct{ Serve serveCmd }
-	parser, err := newParser(&c.Serve)
+	var c serveKeys
+	parser, err := newParser(&c, &values{})
 	if err != nil {
 		return nil, err
 	}
 	flags := map[string]*kong.Flag{}
 	for _, f := range parser.Model.Flags {
-		if f.Name != "help" && f.Name != "config" {
+		if !slices.Contains(notKeys(), f.Name) {
 			flags[f.Name] = f
 		}
 	}
@@ -118,8 +119,8 @@ func (c *configFile) take(flag *kong.Flag, value yamlfile.Node) error {
 }
 
 func parseServe(args []string) error {
-	var c serveCmd
-	parser, err := newParser(&c)
+	var c serveKeys
+	parser, err := newParser(&c, &values{})
 	if err != nil {
 		return err
 	}
@@ -127,25 +128,10 @@ func parseServe(args []string) error {
 	return err
 }
 
-// Validate implements kong.Resolver. loadConfig has checked everything else. Flags
-// override the file, but rules in both places are an error.
-func (c *configFile) Validate(app *kong.Application) error {
-	if c.rules == nil {
-		return nil
-	}
-	return kong.Visit(app, func(node kong.Visitable, next kong.Next) error {
-		if flag, ok := node.(*kong.Flag); ok && flag.Name == alarmsFlag {
-			if given, ok := flag.Target.Interface().(rulesFlag); ok && given.file != "" {
-				return c.rules.at.Fault("rules for alarms here and in --%s %s; expected one of them", alarmsFlag, given.file)
-			}
-		}
-		return next(nil)
-	})
-}
-
-// Resolve implements kong.Resolver.
-func (c *configFile) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	return c.values[flag.Name], nil
+// serveKeys are the flags that a configuration file has as keys.
+type serveKeys struct {
+	Log   logFlags `embed:""`
+	Serve serveCmd `embed:""`
 }
 
 // rulesFlag are rules for alarms: a file of them, or what stands in the
@@ -167,38 +153,4 @@ func (r *rulesFlag) Decode(ctx *kong.DecodeContext) error {
 	}
 	r.file = kong.ExpandPath(token.String())
 	return nil
-}
-
-type checkConfigCmd struct {
-	File string `arg:"" help:"Configuration file of serve, or file with rules for alarms."`
-}
-
-// Run checks the file, and the files that it names, without serving.
-func (c *checkConfigCmd) Run(s streams, log *slog.Logger) error {
-	if rules, err := c.rules(); rules || err != nil {
-		return err
-	}
-	var serve serveCmd
-	parser, err := newParser(&serve)
-	if err != nil {
-		return err
-	}
-	if _, err := parser.Parse([]string{"--config", c.File}); err != nil {
-		return err
-	}
-	if _, err := serve.sidecar(s, log); err != nil {
-		return err
-	}
-	_, err = serve.NATS.Secrets()
-	return err
-}
-
-// rules checks a file with rules for alarms; false for any other file.
-func (c *checkConfigCmd) rules() (bool, error) {
-	root, err := cli.ReadFile(c.File, "the configuration", yamlfile.Read)
-	if err != nil || !alarm.HoldsRules(root) {
-		return false, err
-	}
-	_, err = alarm.RulesOf(root)
-	return true, err
 }

@@ -15,7 +15,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -73,21 +72,48 @@ func (c *demoCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 		return err
 	}
 	defer cfg.Link.Close()
-	side, err := c.open(ctx, cfg)
+	side, err := sidecar.New(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	if err := c.welcome(s, cfg, side, ns); err != nil {
+	told := &story{tables: nets, out: s.out, nats: ns.ClientURL()}
+	for _, source := range demoSources {
+		b, err := newBranch(source, nets, c.Instances, uint64(time.Now().UnixNano()))
+		if err != nil {
+			return cli.Usage(err)
+		}
+		told.branches = append(told.branches, b)
+	}
+	modules, err := layModules(dir, cfg)
+	if err != nil {
+		return err
+	}
+	if err := c.welcome(s, cfg, side, ns, modules); err != nil {
 		return err
 	}
 	cli.Notify(log, cli.Ready)
 	defer cli.Notify(log, cli.Stopping)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return side.Run(ctx) })
-	for _, source := range demoSources {
-		g.Go(func() error { return c.engine(ctx, source, ns, nets, log) })
+	for i, b := range told.branches {
+		g.Go(func() error { return b.serve(ctx, demoSources[i], ns, log) })
 	}
+	g.Go(func() error { return told.run(ctx) })
 	return g.Wait()
+}
+
+// layModules writes the modules of the nets into a directory of the demo, which is removed with
+// it, and returns the directories in which net-snmp's tools find all that they need.
+func layModules(dir string, cfg sidecar.Config) (string, error) {
+	dir = filepath.Join(dir, "mibs")
+	base := filepath.Join(dir, "smi")
+	if _, err := mib.Generate(dir, cfg.Lock, cfg.Root, cfg.Nets, mib.Options{}, time.Now()); err != nil {
+		return "", err
+	}
+	if err := os.CopyFS(dir, mibs.Base); err != nil {
+		return "", fmt.Errorf("laying out the modules of the demo: %w", err)
+	}
+	return dir + ":" + base, nil
 }
 
 // startNATS starts an embedded server for this process and other clients on this
@@ -186,39 +212,38 @@ func bindExamples(tables []*petri.Tables, o *office) ([]engine.NetConfig, error)
 		return nil, err
 	}
 	nets, err := bindAll(tables, b, action.Peers{})
-	if err != nil {
-		return nil, err
+	for i := range nets {
+		err = errors.Join(err, o.bind(&nets[i]))
 	}
-	i := slices.IndexFunc(tables, func(t *petri.Tables) bool { return t.Net.ID == claimNet })
-	nets[i], err = o.bind(tables[i])
 	return nets, err
 }
 
-// engine runs one source until ctx ends.
-func (c *demoCmd) engine(ctx context.Context, source string, ns *server.Server, tables []*petri.Tables, log *slog.Logger) error {
-	seed := uint64(time.Now().UnixNano())
+// newBranch returns one engine with what is around it.
+func newBranch(source string, tables []*petri.Tables, instances int, seed uint64) (*branch, error) {
 	o := newOffice(seed)
 	nets, err := bindExamples(tables, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	e, err := engine.New(engine.Config{Source: source, Nets: nets, Instances: c.Instances, Workers: 1, Seed: seed, ShowData: claimShown,
+	e, err := engine.New(engine.Config{Source: source, Nets: nets, Instances: instances, Workers: 1, Seed: seed, ShowData: claimShown,
 		Dispatch: &engine.Dispatch{Policy: ready.PolicyQuoted, Quotes: ready.Quotes{1, 2, 4, 8, 16, 32, 64, 128}}}) // each twice the one below
-	if err != nil {
-		return cli.Usage(err)
-	}
+	return &branch{office: o, engine: e, instances: instances}, err
+}
+
+// serve plays the nets as a source until ctx ends.
+func (b *branch) serve(ctx context.Context, source string, ns *server.Server, log *slog.Logger) error {
 	link, err := inProcess(ns, "pnagent engine "+source, log)
 	if err != nil {
 		return fmt.Errorf("connecting %s to the embedded NATS: %w", source, err)
 	}
 	defer link.Close()
-	end, err := engine.Serve(e, link.Conn, telemetry.Subjects{}, 0, log)
+	end, err := engine.Serve(b.engine, link.Conn, telemetry.Subjects{}, 0, log)
 	if err != nil {
 		return err
 	}
 	g, playing := errgroup.WithContext(ctx)
-	g.Go(func() error { return e.Run(playing) })
-	g.Go(func() error { return o.run(playing, e, c.Instances) })
+	g.Go(func() error { return b.engine.Run(playing) })
+	g.Go(func() error { return b.run(playing) })
 	failed := g.Wait()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), cli.CloseTimeout)
 	defer cancel()
@@ -228,9 +253,9 @@ func (c *demoCmd) engine(ctx context.Context, source string, ns *server.Server, 
 //go:embed demo_welcome.txt
 var welcomeText string
 
-func (c *demoCmd) welcome(s streams, cfg sidecar.Config, side *sidecar.Sidecar, ns *server.Server) error {
+func (c *demoCmd) welcome(s streams, cfg sidecar.Config, side *sidecar.Sidecar, ns *server.Server, modules string) error {
 	return template.Must(template.New("welcome").Parse(welcomeText)).Execute(s.out, map[string]any{
-		"First": fmt.Sprintf("%s/%0*d", demoSources[0], len(strconv.Itoa(c.Instances-1)), 0), "Sources": demoSources, "Instances": c.Instances, "Nets": cfg.Nets, "Web": side.WebAddress(), "SNMP": side.SNMPAddress(),
-		"Root": cfg.Root.String(), "NATS": ns.ClientURL(), "For": c.For, "Actions": c.Actions,
+		"Sources": demoSources, "Instances": c.Instances, "Nets": cfg.Nets, "Web": side.WebAddress(), "SNMP": side.SNMPAddress(),
+		"Root": cfg.Root.String(), "Modules": modules, "NATS": ns.ClientURL(), "For": c.For, "Actions": c.Actions,
 	})
 }

@@ -25,12 +25,22 @@ import (
 // claimNet is the process of the demo whose instances begin and end all the time.
 const claimNet = "claim"
 
-// office is what is around the claims of one engine: customers who report damages, the
-// programs that assess them and pay, and clerks who do what waits for a person.
+// Transitions whose work the office does, and which a scene can hold up.
+const (
+	approve    = "approve"
+	pay        = "pay"
+	changeRoll = "changeRoll"
+)
+
+// office is what is around the nets of one engine: customers who report damages, the
+// programs that assess them and pay, clerks who do what waits for a person, and those who
+// hang new rolls of labels.
 type office struct {
 	tables *petri.Tables // of the claim process
 	mu     sync.Mutex
 	rand   *rand.Rand
+	wished *victim // that has no instance yet; nil for none
+	found  chan struct{}
 }
 
 func newOffice(seed uint64) *office { return &office{rand: rand.New(rand.NewPCG(seed, 0))} }
@@ -56,6 +66,37 @@ func (o *office) often(probability float64) bool {
 	return o.rand.Float64() < probability
 }
 
+// wish has the next instance in which the transition of a scene would have its turn stick
+// there, and returns a channel that is closed when v has that instance.
+func (o *office) wish(v *victim) (found <-chan struct{}) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.wished = v
+	o.found = make(chan struct{})
+	return o.found
+}
+
+// wishes reports whether the next turn of a transition is to be held up.
+func (o *office) wishes(transition string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.wished != nil && o.wished.heal == transition
+}
+
+// keeps returns the victim that an instance becomes at a transition, or nil if it is to continue.
+func (o *office) keeps(transition string, instance int) *victim {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	v := o.wished
+	if v == nil || v.heal != transition {
+		return nil
+	}
+	v.instance = instance
+	o.wished = nil
+	close(o.found)
+	return v
+}
+
 func exponential(mean time.Duration) plain.Delay {
 	return plain.Delay{Shape: plain.Exponential, A: float64(mean.Microseconds())}
 }
@@ -67,27 +108,44 @@ func uniform(least, most time.Duration) plain.Delay {
 // errBank is why a payment is tried again.
 var errBank = errors.New("the bank does not answer")
 
-// bind returns the claim process with its programs.
-func (o *office) bind(t *petri.Tables) (engine.NetConfig, error) {
-	o.tables = t
-	transitions, err := engine.Declared(t)
-	if err != nil {
-		return engine.NetConfig{}, err
+// bind sets how the transitions work whose work the office or the story does.
+func (o *office) bind(n *engine.NetConfig) error {
+	net := n.Tables.Net.ID
+	if net == claimNet {
+		o.tables = n.Tables
 	}
-	works := map[string]engine.Transition{
-		"assess": {Action: o.assess, Timeout: 30 * time.Second},
-		// Of a hundred payments about three fail each time, and wait for a clerk.
-		"pay":   {Action: o.pay, Timeout: 30 * time.Second, Retry: engine.Retry{First: time.Second, Attempts: 2}},
-		"write": {Mode: plain.Mode{Kind: plain.Delayed, Delay: exponential(2 * time.Second)}},
+	byStory := engine.Transition{Mode: plain.Mode{Kind: plain.Manual}}
+	works := map[string]map[string]engine.Transition{
+		claimNet: {
+			"assess": {Action: o.assess, Timeout: 30 * time.Second},
+			// Of a hundred payments one fails twice, and waits for a clerk.
+			pay:     {Action: o.pay, Timeout: 30 * time.Second, Retry: engine.Retry{First: time.Second / 2, Attempts: 2}},
+			"write": {Mode: plain.Mode{Kind: plain.Delayed, Delay: exponential(2 * time.Second)}},
+		},
+		"packaging-line":   {changeRoll: {Action: o.changeRoll}},
+		"backup-window":    {"reject": byStory, "release": byStory},
+		"order-fulfilment": {"hold": byStory, "sendPapers": byStory, "misbook": byStory, "clarify": byStory},
 	}
-	for id, work := range works {
-		i, ok := t.TransitionIndex(id)
+	for id, work := range works[net] {
+		i, ok := n.Tables.TransitionIndex(id)
 		if !ok {
-			return engine.NetConfig{}, fmt.Errorf("net %q: %w: %q", claimNet, engine.ErrNoTransition, id)
+			return fmt.Errorf("net %q: %w: %q", net, engine.ErrNoTransition, id)
 		}
-		transitions[i] = work
+		n.Transitions[i] = work
 	}
-	return engine.NetConfig{Tables: t, Transitions: transitions}, nil
+	return nil
+}
+
+// changeRoll is a worker who hangs a new roll of labels.
+func (o *office) changeRoll(ctx context.Context, r *action.Run) (coloured.Outcome, error) {
+	if v := o.keeps(changeRoll, r.Start.Instance); v != nil {
+		select {
+		case <-v.healed:
+		case <-ctx.Done():
+			return coloured.Outcome{}, ctx.Err()
+		}
+	}
+	return coloured.Outcome{}, pause(ctx, o.draw(uniform(time.Second, 3*time.Second)))
 }
 
 // assess is a program that takes a second or two, and finds out how large the damage is.
@@ -120,31 +178,31 @@ var claimShown = []string{"claim", "amount"}
 
 // pay is a bank that sometimes does not answer.
 func (o *office) pay(ctx context.Context, _ *action.Run) (coloured.Outcome, error) {
-	if err := pause(ctx, o.draw(uniform(time.Second, 3*time.Second))); err != nil {
+	if err := pause(ctx, o.draw(uniform(time.Second/2, 3*time.Second/2))); err != nil {
 		return coloured.Outcome{}, err
 	}
-	if o.often(0.1) {
+	if o.wishes(pay) || o.often(0.1) {
 		return coloured.Outcome{}, errBank
 	}
 	return coloured.Outcome{}, nil
 }
 
 // run works until ctx ends.
-func (o *office) run(ctx context.Context, e *engine.Engine, instances int) error {
-	desk := &desk{office: o, engine: e, instances: instances, due: map[task]time.Time{}}
+func (b *branch) run(ctx context.Context) error {
+	desk := &desk{branch: b, due: map[task]time.Time{}}
 	reports := time.NewTimer(0)
-	rounds := time.NewTicker(time.Second)
+	ticks := time.NewTicker(time.Second)
 	defer reports.Stop()
-	defer rounds.Stop()
+	defer ticks.Stop()
 	for {
 		var err error
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-reports.C:
-			reports.Reset(o.draw(exponential(50 * time.Second / time.Duration(instances))))
+			reports.Reset(b.draw(exponential(50 * time.Second / time.Duration(b.instances))))
 			err = desk.report(ctx)
-		case <-rounds.C:
+		case <-ticks.C:
 			err = desk.round(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
@@ -153,18 +211,21 @@ func (o *office) run(ctx context.Context, e *engine.Engine, instances int) error
 	}
 }
 
-// atOnce bounds the instances that a desk looks at in one go, and with them the load.
+// atOnce bounds the instances that a desk looks at to begin one, and with them the load.
 const atOnce = 100
+
+// rounds is the number of rounds, one a second, in which clerks look at many instances.
+const rounds = 5
 
 // desk is where customers report claims, and where clerks look for what to do.
 type desk struct {
-	*office
-	engine    *engine.Engine
-	instances int
-	begun     int // the instance that began last
-	reported  int // how many customers have reported a claim
-	seen      int // the instance that clerks looked at last
-	due       map[task]time.Time
+	*branch
+	begun    int // the instance that began last
+	reported int // how many customers have reported a claim
+	seen     int // the instance that clerks looked at last
+	due      map[task]time.Time
+	kept     task    // the last one that the story kept
+	keeper   *victim // for which it did
 }
 
 // task is what waits for a clerk.
@@ -212,7 +273,7 @@ func (d *desk) ended(marking []uint32) bool {
 
 // round has a clerk take the tasks that are new, and do those that are due.
 func (d *desk) round(ctx context.Context) error {
-	for range min(d.instances, atOnce) {
+	for range min(d.instances, max(atOnce, d.instances/rounds)) {
 		d.seen = (d.seen + 1) % d.instances
 		found, err := d.engine.Instance(ctx, claimNet, d.engine.InstanceName(d.seen))
 		if err != nil {
@@ -220,7 +281,7 @@ func (d *desk) round(ctx context.Context) error {
 		}
 		for _, token := range found.Tokens {
 			for _, w := range token.Waits {
-				if t := (task{d.seen, w.Transition, token.Injected}); d.due[t].IsZero() {
+				if t := (task{d.seen, w.Transition, token.Injected}); !d.keeping(t) && d.due[t].IsZero() {
 					d.take(t, w.Reason)
 				}
 			}
@@ -239,20 +300,34 @@ func (d *desk) round(ctx context.Context) error {
 	return nil
 }
 
-// take says when a task is done. One of thirty is left lying.
+// take sets when a task is done, unless the story keeps it.
 func (d *desk) take(t task, reason string) {
-	after := exponential(6 * time.Second)
-	switch reason {
-	case stats.ReasonIncident.String():
-		after = uniform(time.Minute, 3*time.Minute)
-	case stats.ReasonManual.String():
-		if d.often(1. / 30) {
-			after = uniform(2*time.Minute, 5*time.Minute)
-		}
-	default:
+	if reason != stats.ReasonIncident.String() && reason != stats.ReasonManual.String() {
 		return // nothing for a person
 	}
+	if v := d.keeps(t.transition, t.instance); v != nil {
+		d.kept = t
+		d.keeper = v
+		return
+	}
+	after := uniform(time.Second, 14*time.Second)
+	if reason == stats.ReasonIncident.String() {
+		after = uniform(time.Second, 5*time.Second)
+	}
 	d.due[t] = time.Now().Add(d.draw(after))
+}
+
+// keeping reports whether the story keeps a task. Once it is healed, it can fail again.
+func (d *desk) keeping(t task) bool {
+	if t != d.kept {
+		return false
+	}
+	select {
+	case <-d.keeper.healed:
+		return false
+	default:
+		return true
+	}
 }
 
 // pause waits, or returns why ctx has ended.

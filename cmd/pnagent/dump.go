@@ -17,7 +17,7 @@ func (c *dumpCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	view, err := api.Client{URL: c.URL, HTTP: client}.View(ctx)
+	view, err := client.View(ctx)
 	if err != nil {
 		return fmt.Errorf("%w (%s)", err, c.shown())
 	}

@@ -19,7 +19,7 @@ var namedDuration = regexp.MustCompile(`\b\d+(\.\d+)?(ms|s|m|h|d|w)\b`)
 // TestEachDurationOfTheCommandLineIsReadAlike takes each flag of each command whose value is a
 // duration: it takes days and weeks, what its default, placeholder and help name, and refuses text.
 func TestEachDurationOfTheCommandLineIsReadAlike(t *testing.T) {
-	parser, err := kong.New(newCommandLine(), kong.Name("pnagent"), settings())
+	parser, err := kong.New(newCommandLine(), kong.Name("pnagent"), settings(&values{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/pnagent/pnagent/act"
 	"github.com/pnagent/pnagent/cli"
@@ -23,6 +24,8 @@ import (
 	"github.com/pnagent/pnagent/engine/action"
 	"github.com/pnagent/pnagent/engine/journal"
 	"github.com/pnagent/pnagent/engine/ready"
+	"github.com/pnagent/pnagent/internal/memlimit"
+	"github.com/pnagent/pnagent/otlp"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/telemetry/natslink"
@@ -50,9 +53,11 @@ type engineCmd struct {
 	Files     []string         `arg:"" name:"net" help:"Net files: PNML, BPMN, Tina's .net or LoLA; and DMN files with the decisions that they call; - is standard input."`
 	Web       cli.Web          `embed:""`
 	Parts     partFlags        `embed:"" group:"Parts"`
+	OTLP      spanFlags        `embed:"" prefix:"otlp." group:"OpenTelemetry"`
 	Limit     cli.Limits       `embed:""`
 
 	bindings *engine.Bindings
+	spans    *otlp.Counts // nil without --otlp.endpoint
 }
 
 // injectFlags bound what requests may inject.
@@ -63,7 +68,12 @@ type injectFlags struct {
 
 // Run runs the engine until ctx ends or the firings are done, and prints one
 // JSON line of what it did, or a trace.
-func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
+func (c *engineCmd) Run(ctx context.Context, s streams, args cli.Arguments, log *slog.Logger) error {
+	if c.OTLP.Endpoint != "" {
+		if err := cli.NeedsFull("--otlp.endpoint", args); err != nil {
+			return err
+		}
+	}
 	if err := c.checkNumbers(); err != nil {
 		return cli.Usage(err)
 	}
@@ -72,6 +82,9 @@ func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) error 
 	}
 	if c.Web.Listen != "" && c.Journal == inJetStream {
 		return cli.Usage(errors.New("--web.listen-address with --journal=jetstream; expected a whole engine, because parts of a net deliver no events"))
+	}
+	if c.OTLP.Endpoint != "" && c.Journal == inJetStream {
+		return cli.Usage(errors.New("--otlp.endpoint with --journal=jetstream; expected a whole engine, because parts of a net send no spans"))
 	}
 	if err := c.checkParts(); err != nil {
 		return cli.Usage(err)
@@ -138,10 +151,24 @@ func (c *engineCmd) run(ctx context.Context, cfg engine.Config, link *natslink.L
 		}
 	}
 	log.Info("engine runs", "source", cfg.Source, "nets", len(cfg.Nets), "instances", cfg.Instances, "workers", e.Workers())
-	failed := c.Web.Beside(ctx, log, cli.Registry(e.Metrics()), e.Run)
+	memlimit.Trim()
+	failed := c.Web.Beside(ctx, log, cli.Registry(e.Metrics(), otlp.Collector(c.spans)), func(ctx context.Context) error { return c.play(ctx, e, cfg, log) })
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), cli.CloseTimeout)
 	defer cancel()
 	return errors.Join(failed, end(last), printReport(last, s, e))
+}
+
+// play runs the engine. If instances are followed, what they did is sent until it ends.
+func (c *engineCmd) play(ctx context.Context, e *engine.Engine, cfg engine.Config, log *slog.Logger) error {
+	if c.spans == nil {
+		return e.Run(ctx)
+	}
+	following, stop := context.WithCancel(ctx)
+	g, following := errgroup.WithContext(following)
+	g.Go(func() error { return c.OTLP.send(following, e, cfg, c.spans, log) })
+	err := e.Run(ctx)
+	stop()
+	return errors.Join(err, g.Wait())
 }
 
 // openJournal opens the journal and says what was lost of it.
@@ -193,6 +220,13 @@ func (c *engineCmd) config(log *slog.Logger) (engine.Config, error) {
 			return cfg, err
 		}
 		cfg.Audit = kept.Append
+	}
+	if c.OTLP.Endpoint != "" {
+		if err := c.OTLP.check(); err != nil {
+			return cfg, cli.Usage(err)
+		}
+		cfg.Follow = c.OTLP.follows
+		c.spans = new(otlp.Counts)
 	}
 	cfg.Seed = uint64(time.Now().UnixNano())
 	if c.Seed != nil {

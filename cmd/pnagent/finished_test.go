@@ -224,7 +224,7 @@ func (f allFaces) report(t *testing.T, net string, finished bool) {
 	t.Helper()
 	server := httptest.NewServer(f.http)
 	defer server.Close()
-	r, err := paper.Sidecar{URL: server.URL, Name: server.URL, HTTP: server.Client()}.Report(t.Context(), paper.Options{Now: time.Now(), Since: time.Hour, Net: net})
+	r, err := paper.Sidecar{Client: api.Client{URL: server.URL, HTTP: server.Client()}, Name: server.URL}.Report(t.Context(), paper.Options{Now: time.Now(), Since: time.Hour, Net: net})
 	if err != nil {
 		t.Fatal(err)
 	}

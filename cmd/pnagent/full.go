@@ -19,7 +19,7 @@ import (
 const (
 	defaultRunbooks = "https://github.com/pnagent/pnagent/blob/main/docs/runbooks"
 	defaultJob      = "pnagent"
-	allTools        = "zabbix, snmp-exporter, telegraf, nagios, icinga, collectd, librenms, cacti, snmptrapd, snmptt"
+	allTools        = "zabbix, snmp-exporter, telegraf, nagios, icinga, collectd, librenms, cacti, snmptrapd, snmptt, alertmanager"
 )
 
 type demoCmd struct {
@@ -33,6 +33,22 @@ type demoCmd struct {
 	sidecarFlags
 }
 
+type doctorCmd struct {
+	cli.FullOnly
+	Serve      serveCmd      `embed:""`
+	URL        string        `name:"url" placeholder:"URL" help:"Address of the sidecar's HTTP server: a URL, or HOST:PORT. Default: --web.listen-address."`
+	HTTPConfig string        `name:"http.config.file" type:"path" placeholder:"FILE" help:"YAML file with HTTP client settings for the sidecar, in promtool's format."`
+	Address    string        `name:"manager.address" default:"127.0.0.1:161" placeholder:"ADDR" help:"Where managers ask snmpd, host:port; with --agentx only."`
+	Community  string        `name:"manager.community-file" type:"path" placeholder:"FILE" help:"File with the community by which managers ask snmpd. Default: that of serve, or public."`
+	User       string        `name:"manager.user" placeholder:"NAME" help:"User of SNMPv3 by which managers ask snmpd, instead of a community."`
+	UsersFile  string        `name:"manager.users-file" type:"path" placeholder:"FILE" help:"File with the passphrases of --manager.user, in the format of --snmp.users-file, which is the default."`
+	Snmpd      string        `name:"manager.snmpd-conf" type:"path" default:"/etc/snmp/snmpd.conf" placeholder:"FILE" help:"Configuration of snmpd, if it can be read: to name the view that hides the subtree."`
+	JetStream  bool          `name:"jetstream" help:"Engines keep their journals in JetStream: also look at that."`
+	Within     time.Duration `default:"8s" help:"Time limit of each check; all run side by side."`
+	JSON       bool          `help:"Print a JSON array of what was looked at, with outcome (ok, fails, unknown), cause and hints."`
+	FixHints   bool          `help:"Print only the lines to add, by file."`
+}
+
 type convertCmd struct {
 	cli.FullOnly
 	To     string     `enum:",pnml,net,dot" default:"" placeholder:"FORMAT" help:"Format to write: pnml, net (of Tina) or dot. Default: that of the name of --output."`
@@ -44,21 +60,30 @@ type convertCmd struct {
 
 type dashboardsCmd struct {
 	cli.FullOnly
-	Dir      string `default:"dashboards" help:"Directory to write grafana/ and prometheus/ into."`
-	Runbooks string `default:"${runbooks}" placeholder:"URL" help:"Address of the runbooks in alerts."`
-	Job      string `default:"${job}" help:"Name of the job by which Prometheus scrapes pnagent."`
+	Dir string `default:"dashboards" help:"Directory to write grafana/ and prometheus/ into."`
+	alertingFlags
+}
+
+// alertingFlags are for the rules of Prometheus, and for Alertmanager.
+type alertingFlags struct {
+	Runbooks string   `default:"${runbooks}" placeholder:"URL" help:"Address of the runbooks in alerts."`
+	Job      string   `default:"${job}" help:"Name of the job by which Prometheus scrapes pnagent."`
+	Page     string   `default:"http://127.0.0.1:9797" placeholder:"URL" help:"Address of the live page in messages of Alertmanager."`
+	Team     []string `default:"webhook" placeholder:"KIND" help:"Kinds of receivers of all alerts in Alertmanager's configuration: mail, opsgenie, pagerduty, slack, teams or webhook."`
+	Pager    []string `default:"webhook" placeholder:"KIND" help:"Kinds of receivers of critical alerts."`
 }
 
 type integrationsCmd struct {
 	cli.FullOnly
-	Tool    string     `arg:"" help:"Tool to configure: ${tools}, or all."`
-	Dir     string     `default:"integrations" help:"Directory to write a directory for each tool into."`
-	OIDRoot string     `name:"oid-root" default:"${oid_root}" help:"OID under which everything is served."`
-	MibDir  string     `name:"mib-dir" default:"mibs" help:"Directory of the lock."`
-	Lock    string     `placeholder:"FILE" help:"File that holds the numbers of nets, places and transitions. Default: oids.lock in --mib-dir."`
-	Alarms  string     `placeholder:"FILE" help:"YAML file with the thresholds of alarms, as for serve. Checks of places and transitions have the same."`
-	Files   []string   `arg:"" name:"net" optional:"" help:"Net files: PNML, BPMN, Tina's .net or LoLA; - is standard input. Nagios and Icinga get checks of their places and transitions; other tools discover them."`
-	Limit   cli.Limits `embed:""`
+	Tool    string `arg:"" help:"Tool to configure: ${tools}, or all."`
+	Dir     string `default:"integrations" help:"Directory to write a directory for each tool into."`
+	OIDRoot string `name:"oid-root" default:"${oid_root}" help:"OID under which everything is served."`
+	MibDir  string `name:"mib-dir" default:"mibs" help:"Directory of the lock."`
+	Lock    string `placeholder:"FILE" help:"File that holds the numbers of nets, places and transitions. Default: oids.lock in --mib-dir."`
+	Alarms  string `placeholder:"FILE" help:"YAML file with the thresholds of alarms, as for serve. Checks of places and transitions have the same."`
+	alertingFlags
+	Files []string   `arg:"" name:"net" optional:"" help:"Net files: PNML, BPMN, Tina's .net or LoLA; - is standard input. Nagios and Icinga get checks of their places and transitions; other tools discover them."`
+	Limit cli.Limits `embed:""`
 }
 
 type reportCmd struct {
@@ -110,6 +135,9 @@ type checkCmd struct {
 	Limit     cli.Limits `embed:""`
 	Visit     visitFlags `embed:""`
 }
+
+// alertingTool is the tool whose files package dashboards writes.
+const alertingTool = "alertmanager"
 
 // byteSize is a number of bytes as a flag: 512MiB, 2GiB or 1000000.
 type byteSize int64

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/dashboards"
 	"github.com/pnagent/pnagent/integrations"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/mibs"
@@ -20,6 +21,13 @@ import (
 
 // Run writes the configurations and says which changed.
 func (c *integrationsCmd) Run(s streams, log *slog.Logger) error {
+	if c.Tool == alertingTool || c.Tool == integrations.All {
+		written, err := dashboards.GenerateAlerting(c.Dir, c.alertingFlags.options())
+		s.reportAll(written)
+		if err != nil || c.Tool == alertingTool {
+			return cli.UsageIf(err, dashboards.ErrReceiver)
+		}
+	}
 	o, err := c.options(s, log)
 	if err != nil {
 		return err

@@ -120,7 +120,7 @@ func TestEveryFaceAgreesOnTheOldestTokenOfANet(t *testing.T) {
 
 	server := httptest.NewServer(f.http)
 	defer server.Close()
-	r, err := paper.Sidecar{URL: server.URL, Name: server.URL, HTTP: server.Client()}.Report(t.Context(), paper.Options{Now: now, Since: time.Hour})
+	r, err := paper.Sidecar{Client: api.Client{URL: server.URL, HTTP: server.Client()}, Name: server.URL}.Report(t.Context(), paper.Options{Now: now, Since: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

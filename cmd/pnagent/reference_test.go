@@ -47,26 +47,38 @@ func TestTheReferenceIsCurrent(t *testing.T) {
 	}
 }
 
-// attachPage returns docs/attach/README.md, in whose table the rows of the adapters are behind those of the SDK and the wire.
+// attachPage returns docs/attach/README.md. Of its tables, the one of commands has the looks of the adapters, and in the one
+// of ways the rows of the adapters are behind those of the SDK and the wire.
 func attachPage(t *testing.T) string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "attach", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, wire := strings.Cut(string(page), "| [the wire](../wire.md) |")
-	line, rest, _ := strings.Cut(rest, "\n")
-	_, after, table := strings.Cut("\n"+rest, "\n\n")
-	if !wire || !table {
-		t.Fatal("docs/attach/README.md has no table with the wire")
-	}
-	var rows strings.Builder
+	var looks, ways strings.Builder
 	for _, a := range adapters() {
+		for _, l := range a.(attach.Adapter).Looks() {
+			fmt.Fprintf(&looks, "| %s | `%s` |\n", l.Engine, l.Command)
+		}
 		for _, r := range a.(attach.Adapter).Rows() {
-			fmt.Fprintf(&rows, "| %s |\n", strings.Join(r[:], " | "))
+			fmt.Fprintf(&ways, "| %s |\n", strings.Join(r[:], " | "))
 		}
 	}
-	return before + "| [the wire](../wire.md) |" + line + "\n" + rows.String() + "\n" + after
+	text := string(page)
+	for head, rows := range map[string]string{"| your engine | command |\n|---|---|\n": looks.String(), "| [the wire](../wire.md) |": ways.String()} {
+		before, rest, has := strings.Cut(text, head)
+		line := ""
+		if !strings.HasSuffix(head, "\n") {
+			line, rest, _ = strings.Cut(rest, "\n")
+			line += "\n"
+		}
+		_, after, ends := strings.Cut("\n"+rest, "\n\n")
+		if !has || !ends {
+			t.Fatalf("docs/attach/README.md has no table with %q", head)
+		}
+		text = before + head + line + rows + "\n" + after
+	}
+	return text
 }
 
 // cell is text that fits into a table of Markdown.
@@ -133,7 +145,8 @@ func TestDashboardsAndAlertsNameFamiliesOfPnagentThatExist(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, name := range regexp.MustCompile(`\bpnagent_[a-z_]+\b`).FindAllString(string(text), -1) {
-				if named++; !known[name] {
+				named++
+				if !known[name] {
 					t.Errorf("%s names %s, which no part of pnagent has", file, name)
 				}
 			}
@@ -146,13 +159,14 @@ func TestDashboardsAndAlertsNameFamiliesOfPnagentThatExist(t *testing.T) {
 
 func commandPage(t *testing.T) string {
 	t.Helper()
-	parser, err := kong.New(newCommandLine(), kong.Name("pnagent"), settings())
+	parser, err := kong.New(newCommandLine(), kong.Name("pnagent"), settings(&values{}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
 	out.WriteString("# Command line\n\nEvery command and flag, from the same source as `--help`. A key of `serve`'s configuration file is the name of a flag of " +
 		"`serve` without the dashes; `pnagent check-config FILE` checks one. Exit codes: 0 done, 1 failed, 2 wrong usage. " +
+		strings.ReplaceAll(strings.TrimSpace(environmentRule), "\n", " ") + " " +
 		"A duration is numbers with the units ms, s, m, h, d (24 hours) and w (7 days), such as 90s, 1h30m or 7d, here as in every file that pnagent reads.\n\n" +
 		"## Flags of every command\n\n")
 	flagTable(&out, parser.Model.Flags)
@@ -202,7 +216,7 @@ func flagTable(out *bytes.Buffer, flags []*kong.Flag) {
 // SECURITY.md names only flags that a command has. A default stands behind a flag, in
 // parentheses, and is that of a command.
 func TestTheFlagsInSecurityExistWithTheirDefaults(t *testing.T) {
-	parser, err := kong.New(newCommandLine(), kong.Name("pnagent"), settings())
+	parser, err := kong.New(newCommandLine(), kong.Name("pnagent"), settings(&values{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +243,8 @@ func TestTheFlagsInSecurityExistWithTheirDefaults(t *testing.T) {
 		if m[2] == "" {
 			continue
 		}
-		if shown++; !slices.Contains(is, m[2]) {
+		shown++
+		if !slices.Contains(is, m[2]) {
 			t.Errorf("SECURITY.md gives --%s the default %s; expected one of %q", m[1], m[2], is)
 		}
 	}

@@ -4,10 +4,12 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
-	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -19,52 +21,98 @@ import (
 	"github.com/pnagent/pnagent/sidecar"
 )
 
-// rereader reads the command line and the files that it names again. It returns the rules for
-// alarms, which take effect at once, and logs the names of changed flags, which do not.
-func rereader(args cli.Arguments, s streams, log *slog.Logger) (func() (*alarm.Rules, error), error) {
-	before, _, err := valuesOf(args)
+// rereader reads the command line, the environment and the files that they name again. It builds
+// and checks a sidecar of them, so that a fault changes nothing. Then it sets the level of the log,
+// returns the rules for alarms, and logs each key that changed and when that takes effect.
+func rereader(args cli.Arguments, s streams, level *slog.LevelVar, log *slog.Logger) (func() (*alarm.Rules, error), error) {
+	before, _, err := settingsOf(args, s)
 	if err != nil {
 		return nil, err
 	}
 	return func() (*alarm.Rules, error) {
-		now, serve, err := valuesOf(args)
+		now, cfg, err := settingsOf(args, s)
 		if err != nil {
 			return nil, err
 		}
-		var changed []string
-		for name, value := range now {
-			if name != alarmsFlag && !reflect.DeepEqual(value, before[name]) {
-				changed = append(changed, name)
+		for _, name := range slices.Sorted(maps.Keys(now)) {
+			is, was := now[name], before[name]
+			if is == was {
+				continue
+			}
+			effect := is.effect(was, name)
+			log.Info("configuration changed", "key", name, "effect", effect)
+			if effect != atNextStart { // which is logged at each reload until then
+				before[name] = is
 			}
 		}
-		serve.Files, serve.Nets = nil, nil // the engines that run them publish them
-		cfg, err := serve.sidecar(s, log)
-		if err == nil && len(changed) > 0 {
-			slices.Sort(changed)
-			log.Warn("configuration changes take effect at the next start", "flags", strings.Join(changed, ", "))
-		}
-		return cfg.Alarms, err
+		_ = level.UnmarshalText([]byte(now[levelFlag].value)) // the flag's enum allows only levels
+		return cfg.Alarms, nil
 	}, nil
 }
 
-// valuesOf returns those of the flags of serve, by name.
-func valuesOf(args cli.Arguments) (map[string]any, *serveCmd, error) {
+// setting is a flag's value, and what is in the file that it names.
+type setting struct {
+	value   string
+	content [sha256.Size]byte
+}
+
+// When a change takes effect.
+const (
+	now              = "now"
+	atNextConnection = "at the next connection to NATS"
+	atNextStart      = "at the next start"
+)
+
+// effect returns when a change of a flag takes effect.
+func (s setting) effect(was setting, flag string) string {
+	login := slices.Contains([]string{"nats.creds", "nats.token-file", "nats.tls-cert", "nats.tls-key"}, strings.TrimPrefix(flag, "up."))
+	switch {
+	case flag == alarmsFlag, flag == levelFlag:
+		return now
+	case s.value == was.value && flag == "web.config.file": // read again for each connection
+		return now
+	case s.value == was.value && login:
+		return atNextConnection
+	}
+	return atNextStart
+}
+
+// settingsOf returns the flags of serve by name, and the sidecar that is built of them, checked.
+func settingsOf(args cli.Arguments, s streams) (map[string]setting, sidecar.Config, error) {
 	var c commandLine
-	parser, err := c.parser(args, settings(), kong.Exit(func(int) {}))
+	from := fromEnvironment()
+	parser, err := c.parser(args, settings(from), kong.Exit(func(int) {}))
 	if err != nil {
-		return nil, nil, err
+		return nil, sidecar.Config{}, err
 	}
-	parsed, err := parser.Parse(args)
+	parsed, err := parser.Parse(negatives(args))
 	if err != nil {
-		return nil, nil, err
+		return nil, sidecar.Config{}, err
 	}
-	values := map[string]any{}
+	all := map[string]setting{}
 	for _, flag := range parsed.Flags() {
-		if flag.Name != "config" {
-			values[flag.Name] = parsed.FlagValue(flag)
+		if slices.Contains(notKeys(), flag.Name) {
+			continue
 		}
+		one := setting{value: fmt.Sprint(flag.Target.Interface())}
+		if text, ok := yamlOf(flag.Target); ok {
+			one.value = strings.Trim(text, `"`)
+		}
+		if flag.Name != "alarm-state" && (flag.Tag.Type == "path" || flag.Name == alarmsFlag) {
+			text, err := os.ReadFile(one.value) // of inline rules there is none
+			if err == nil {
+				one.content = sha256.Sum256(text)
+			}
+		}
+		all[flag.Name] = one
 	}
-	return values, &c.Serve, nil
+	c.Serve.Files, c.Serve.Nets = nil, nil // the engines that run them publish them
+	cfg, closeLinks, err := c.Serve.build(s, slog.New(slog.DiscardHandler), true)
+	if err != nil {
+		return nil, cfg, from.place(err)
+	}
+	defer closeLinks()
+	return all, cfg, from.place(sidecar.Check(cfg))
 }
 
 // reloadOnHangup reloads whenever the process is sent SIGHUP, until ctx ends.

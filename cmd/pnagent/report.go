@@ -58,10 +58,10 @@ func (c *reportCmd) draw(ctx context.Context, o paper.Options) (*paper.Report, e
 		if err != nil {
 			return nil, err
 		}
-		return paper.Sidecar{URL: from.URL, Name: from.shown(), HTTP: client}.Report(ctx, o)
+		return paper.Sidecar{Client: client, Name: from.shown()}.Report(ctx, o)
 	}
 	from.URL = c.Prometheus
-	client, err := from.clientOf("--prometheus")
+	client, err := from.clientOf("prometheus", "prometheus.config.file")
 	if err != nil {
 		return nil, err
 	}

@@ -3,18 +3,22 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/coreos/go-systemd/v22/activation"
+	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pnagent/pnagent/cli"
@@ -23,14 +27,17 @@ import (
 	"github.com/pnagent/pnagent/internal/httpserver"
 	"github.com/pnagent/pnagent/internal/memlimit"
 	"github.com/pnagent/pnagent/mib"
+	"github.com/pnagent/pnagent/otlp"
 	"github.com/pnagent/pnagent/sidecar"
 	"github.com/pnagent/pnagent/snmp"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 	"github.com/pnagent/pnagent/web"
 )
 
 type serveCmd struct {
-	Config kong.ConfigFlag `placeholder:"FILE" help:"YAML file with flags of this command as keys, such as web.listen-address. Flags override the file."`
-	NATS   cli.NATS        `embed:"" group:"NATS"`
+	Config string   `type:"path" placeholder:"FILE" help:"YAML file with flags of this command as keys, such as web.listen-address. Flags override the file."`
+	Print  bool     `name:"print-config" help:"Print a configuration file with all keys, their values and help, instead of serving."`
+	NATS   cli.NATS `embed:"" group:"NATS"`
 	sidecarFlags
 	AgentX         string     `name:"agentx" placeholder:"ADDR" help:"AgentX master to serve through: unix:/path or tcp:host:port."`
 	AgentXPriority uint8      `name:"agentx.priority" default:"${agentx_priority}" help:"Priority of the AgentX registration, 1 to 255; of two sidecars the one with the lower number answers and notifies: up to 100 for the primary, more for its standby."`
@@ -53,6 +60,8 @@ type serveCmd struct {
 	Tree           treeFlags  `embed:"" group:"Tree"`
 	Limit          cli.Limits `embed:""`
 	Alarm          alarmFlags `embed:""`
+
+	OTLP metricFlags `embed:"" prefix:"otlp." group:"OpenTelemetry"`
 }
 
 // defaultAgentXPriority is that of a primary. A standby is given a larger one,
@@ -81,54 +90,108 @@ type sidecarFlags struct {
 	ViewersPerAddress int           `name:"web.viewers-per-address" default:"100" help:"Maximum number of viewers at one address at once; behind a proxy all have its address."`
 }
 
+// BeforeResolve reads the configuration file, if the command line or the environment names one.
+func (c *serveCmd) BeforeResolve(k *kong.Context, from *values) error {
+	for _, path := range k.Path {
+		for _, flag := range path.Flags {
+			if flag.Name != "config" {
+				continue
+			}
+			name, _ := k.FlagValue(flag).(string)
+			if _, variable, ok := from.lookUp(flag); ok && name == "" {
+				name = kong.ExpandPath(variable)
+			}
+			return from.load(name)
+		}
+	}
+	return nil
+}
+
 // Run serves until ctx ends.
-func (c *serveCmd) Run(ctx context.Context, s streams, args cli.Arguments, log *slog.Logger) error {
-	cfg, err := c.sidecar(s, log)
+func (c *serveCmd) Run(ctx context.Context, s streams, args cli.Arguments, k *kong.Context, level *slog.LevelVar, log *slog.Logger) error {
+	if c.Print {
+		var out bytes.Buffer
+		c.Nets = append(c.Nets, c.Files...)
+		printConfig(&out, k.Flags())
+		return s.write("-", out.Bytes())
+	}
+	if c.OTLP.Endpoint != "" {
+		if err := cli.NeedsFull("--otlp.endpoint", args); err != nil {
+			return err
+		}
+	}
+	cfg, closeLinks, err := c.build(s, log, false)
 	if err != nil {
 		return err
 	}
-	if cfg.Reread, err = rereader(args, s, log); err != nil {
+	defer closeLinks()
+	cfg.Reread, err = rereader(args, s, level, log)
+	if err != nil {
 		return err
 	}
 	if c.OIDRoot == mib.DefaultRoot {
 		log.Warn("serving below net-snmp's playpen, which is for trials only: set your own with --oid-root", "root", c.OIDRoot)
 	}
-	if cfg.Link, cfg.Subjects, err = c.NATS.Connect("pnagent serve", log); err != nil {
-		return err
-	}
-	defer cfg.Link.Close()
-	if cfg.Up != nil {
-		if cfg.UpLink, err = c.Tree.connect(log); err != nil {
-			return err
-		}
-		if cfg.Up.Conn = cfg.Link.Conn; cfg.UpLink != nil {
-			defer cfg.UpLink.Close()
-			cfg.Up.Conn = cfg.UpLink.Conn
-		}
-	}
-	if c.WebSocket {
-		cfg.Listen = handedOver
-	}
-	side, err := c.open(ctx, cfg)
+	side, err := sidecar.New(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	log.Info("sidecar serves", "http", side.WebAddress(), "snmp", side.SNMPAddress(), "agentx", cfg.AgentX, "root", cfg.Root.String())
 	cli.Notify(log, cli.Ready)
+	memlimit.Trim()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return side.Run(ctx) })
 	g.Go(func() error { return reloadOnHangup(ctx, side, log) })
+	if cfg.OTLP != nil {
+		g.Go(func() error { return c.OTLP.send(ctx, side, cfg.OTLP, log) })
+	}
 	err = g.Wait()
 	cli.Notify(log, cli.Stopping)
 	return err
 }
 
-// open makes the sidecar of a configuration.
-func (f *sidecarFlags) open(ctx context.Context, cfg sidecar.Config) (_ *sidecar.Sidecar, err error) {
-	if cfg.Archive, err = f.Archive.open(cfg.Log); err != nil {
-		return nil, err
+// build makes what the flags, the environment and the configuration file describe: a sidecar
+// that sidecar.New opens, and sidecar.Check checks. Its links to NATS connect at once, or
+// not at all if it is offline; closeLinks ends them.
+func (c *serveCmd) build(s streams, log *slog.Logger, offline bool) (cfg sidecar.Config, closeLinks func(), err error) {
+	var links []*natslink.Link
+	var options []nats.Option
+	linkLog := log
+	if offline {
+		options, linkLog = []nats.Option{natslink.Nowhere()}, slog.New(slog.DiscardHandler)
 	}
-	return sidecar.New(ctx, cfg)
+	closeLinks = func() {
+		for _, l := range links {
+			l.Close()
+		}
+	}
+	defer func() {
+		if err != nil {
+			closeLinks()
+		}
+	}()
+	cfg, err = c.sidecar(s, log)
+	if err != nil {
+		return cfg, closeLinks, err
+	}
+	cfg.Link, cfg.Subjects, err = c.NATS.Connect("pnagent serve", linkLog, options...)
+	if err != nil {
+		return cfg, closeLinks, err
+	}
+	links = append(links, cfg.Link)
+	if cfg.Up == nil {
+		return cfg, closeLinks, nil
+	}
+	cfg.UpLink, err = c.Tree.connect(linkLog, options...)
+	if err != nil {
+		return cfg, closeLinks, err
+	}
+	cfg.Up.Conn = cfg.Link.Conn
+	if cfg.UpLink != nil {
+		links = append(links, cfg.UpLink)
+		cfg.Up.Conn = cfg.UpLink.Conn
+	}
+	return cfg, closeLinks, nil
 }
 
 // sidecar reads the files that the flags name.
@@ -139,9 +202,12 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecar.Config, error) 
 	}
 	c.NATS.URL = cmp.Or(c.NATS.URL, "nats://127.0.0.1:4222")
 	cfg.Connect = document(c.NATS)
+	if c.WebSocket {
+		cfg.Listen = handedOver
+	}
 	tables, err := cli.CompileNets(append(c.Nets, c.Files...), s.in, c.Limit, log)
 	if err != nil {
-		return cfg, err
+		return cfg, cli.OfFlag("net", err)
 	}
 	cfg.Nets, cfg.PNML = cli.NetsOf(tables), c.Limit.Netfile().PNML()
 	cfg.AgentX, cfg.AgentXPriority, cfg.SNMP, cfg.Web = c.AgentX, c.AgentXPriority, c.SNMP, c.Web
@@ -151,11 +217,11 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecar.Config, error) 
 	}
 	if c.StandbyKeys != "" {
 		if cfg.StandbyKeys, err = standby.ReadKeys(c.StandbyKeys); err != nil {
-			return cfg, cli.Usage(fmt.Errorf("--standby.key-file: %w", err))
+			return cfg, cli.Wrong("standby.key-file", "%w", err)
 		}
 	}
-	if c.Sources <= 0 || c.Rows <= 0 {
-		return cfg, cli.Usage(errors.New("--collect.max-sources and --collect.max-rows: expected more than 0"))
+	if err := positive(map[string]int{"collect.max-sources": c.Sources, "collect.max-rows": c.Rows}); err != nil {
+		return cfg, err
 	}
 	if err := c.Shown.fill(&cfg); err != nil {
 		return cfg, err
@@ -165,17 +231,34 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecar.Config, error) 
 	if cfg.Merge.Limits = (merge.Limits{Sources: c.Sources, AllRows: c.Rows}).Within(memory); cfg.Merge.Limits.AllRows < c.Rows {
 		log.Info("fewer places and transitions than --collect.max-rows, because of the limit of memory", "rows", cfg.Merge.Limits.AllRows, "memory", memory)
 	}
-	if cfg.Contexts = c.Contexts; c.Contexts && (c.AgentX == "" || c.MIBDir == "") {
-		return cfg, cli.Usage(errors.New("--agentx.contexts without --agentx or with an empty --mib-dir; expected both, so that numbers are the same in every context"))
+	cfg.Contexts = c.Contexts
+	if c.Contexts && (c.AgentX == "" || c.MIBDir == "") {
+		return cfg, cli.Wrong("agentx.contexts", "--agentx.contexts without --agentx or with an empty --mib-dir; expected both, so that numbers are the same in every context")
 	}
 	if err := c.Tree.fill(&cfg, c.NATS.Subjects); err != nil {
 		return cfg, err
+	}
+	if err := c.OTLP.Check(); err != nil {
+		return cfg, cli.Usage(err)
+	}
+	if c.OTLP.Endpoint != "" {
+		cfg.OTLP = new(otlp.Counts)
 	}
 	if c.MIBDir != "" {
 		cfg.Lock = filepath.Join(c.MIBDir, mib.LockFile)
 	}
 	cfg.StateDir, cfg.FromZero = c.stateDir(), c.FromZero
 	return cfg, c.Alarm.fill(&cfg, c.MIBDir)
+}
+
+// positive returns an error for the first flag, by name, whose number is not more than 0.
+func positive[N ~int | ~int64](flags map[string]N) error {
+	for _, flag := range slices.Sorted(maps.Keys(flags)) {
+		if flags[flag] <= 0 {
+			return cli.Wrong(flag, "%v; expected more than 0", flags[flag])
+		}
+	}
+	return nil
 }
 
 // stateDir returns where counters are kept; "" keeps nothing.
@@ -195,23 +278,30 @@ func (c *serveCmd) stateDir() string {
 func (f *sidecarFlags) config(log *slog.Logger) (sidecar.Config, error) {
 	root, err := mib.ParseRoot(f.OIDRoot)
 	if err != nil {
-		return sidecar.Config{}, cli.Usage(fmt.Errorf("--oid-root: %w", err))
+		return sidecar.Config{}, cli.Wrong("oid-root", "%w", err)
 	}
-	if f.ForgetAfter <= 0 || f.SeriesBudget <= 0 || f.History <= 0 || f.Viewers <= 0 || f.ViewersPerAddress <= 0 {
-		return sidecar.Config{}, cli.Usage(errors.New("--forget-after, --metrics.series-budget, --web.history-memory, --web.viewers and --web.viewers-per-address: expected more than 0"))
+	err = errors.Join(positive(map[string]time.Duration{"forget-after": f.ForgetAfter}), positive(map[string]int{"metrics.series-budget": f.SeriesBudget,
+		"web.history-memory": f.History, "web.viewers": f.Viewers, "web.viewers-per-address": f.ViewersPerAddress}))
+	if err != nil {
+		return sidecar.Config{}, err
 	}
 	for _, origin := range f.FrameAncestors {
 		if err := httpserver.CheckAncestor(origin); err != nil {
-			return sidecar.Config{}, cli.Usage(fmt.Errorf("--web.frame-ancestors: %w", err))
+			return sidecar.Config{}, cli.Wrong("web.frame-ancestors", "%w", err)
 		}
 	}
 	v := cli.VersionOf()
 	cfg := sidecar.Config{Root: root, Merge: merge.Rules{ForgetAfter: f.ForgetAfter, Bookkeeping: f.Objects == "all"}, SeriesBudget: f.SeriesBudget, CreatedSamples: f.CreatedSamples,
 		WebConfig: f.WebConfig, Hosts: f.Hosts, FrameAncestors: f.FrameAncestors, Actions: f.Actions, Links: web.Links{Runbooks: f.Runbooks, Grafana: f.Grafana},
 		History: f.History, Viewers: f.Viewers, PerAddress: f.ViewersPerAddress, Version: v.Version, Revision: v.Revision, Log: log}
-	if cfg.Community, cfg.CommunitySet, err = f.community(); err == nil && f.Users != "" {
+	cfg.Archive, err = f.Archive.open(log)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.Community, cfg.CommunitySet, err = f.community()
+	if err == nil && f.Users != "" {
 		cfg.Users, err = snmp.ReadUsersFile(f.Users)
-		err = cli.UsageIf(err, snmp.ErrUsers)
+		err = cli.OfFlag("snmp.users-file", cli.UsageIf(err, snmp.ErrUsers))
 	}
 	return cfg, err
 }
@@ -223,7 +313,7 @@ func handedOver() (net.Listener, error) {
 		return nil, fmt.Errorf("taking the socket of systemd: %w", err)
 	}
 	if len(sockets) != 1 || sockets[0] == nil {
-		return nil, cli.Usage(fmt.Errorf("--web.systemd-socket: %d sockets were handed over; expected one that listens for TCP, as a .socket unit opens", len(sockets)))
+		return nil, cli.Wrong("web.systemd-socket", "%d sockets were handed over; expected one that listens for TCP, as a .socket unit opens", len(sockets))
 	}
 	return sockets[0], nil
 }

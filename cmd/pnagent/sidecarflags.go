@@ -3,8 +3,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -13,6 +11,7 @@ import (
 	"github.com/pnagent/pnagent/archive"
 	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/notify"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/sidecar"
 )
@@ -24,8 +23,8 @@ type netFlags struct {
 }
 
 func (f *netFlags) fill(cfg *sidecar.Config) error {
-	if f.Forget <= 0 {
-		return cli.Usage(errors.New("--forget-nets-after: expected more than 0"))
+	if err := positive(map[string]time.Duration{"forget-nets-after": f.Forget}); err != nil {
+		return err
 	}
 	cfg.Allow, cfg.Merge.ForgetNets = f.allow(cfg.Nets), f.Forget
 	return nil
@@ -59,9 +58,13 @@ const stateName = "alarms.state"
 // fill takes the rules, and reads the file of them that the flags name.
 func (f *alarmFlags) fill(cfg *sidecar.Config, mibDir string) (err error) {
 	if f.History < 1 || f.History > alarm.MaxHistory {
-		return cli.Usage(fmt.Errorf("--alarm-history: %d alarms; expected 1 to %d", f.History, alarm.MaxHistory))
+		return cli.Wrong("alarm-history", "%d alarms; expected 1 to %d", f.History, alarm.MaxHistory)
 	}
-	cfg.AlarmState, cfg.AlarmHistory, cfg.TrapSinks, cfg.TrapUser, cfg.Inform = f.State, f.History, f.Sinks, f.User, f.Inform
+	cfg.AlarmState = f.State
+	cfg.AlarmHistory = f.History
+	cfg.TrapSinks = f.Sinks
+	cfg.TrapUser = f.User
+	cfg.Inform = f.Inform
 	if f.State == "" && mibDir != "" {
 		cfg.AlarmState = filepath.Join(mibDir, stateName)
 	}
@@ -71,7 +74,10 @@ func (f *alarmFlags) fill(cfg *sidecar.Config, mibDir string) (err error) {
 	case f.Rules.file != "":
 		cfg.Alarms, err = cli.ReadFile(f.Rules.file, "the rules for alarms", alarm.ReadRules)
 	}
-	return err
+	if err == nil && cfg.Alarms != nil {
+		cfg.Sinks, err = notify.Read(cfg.Alarms)
+	}
+	return cli.OfFlag(alarmsFlag, err)
 }
 
 // archiveFlags say which Prometheus has what is older than the last hour.
@@ -87,13 +93,13 @@ func (f *archiveFlags) open(log *slog.Logger) (*archive.Archive, error) {
 		return nil, nil
 	}
 	at := apiFlags{URL: f.URL, HTTPConfig: f.HTTPConfig}
-	client, err := at.clientOf("--web.prometheus")
+	client, err := at.clientOf("web.prometheus", "web.prometheus.config.file")
 	if err != nil {
 		return nil, err
 	}
 	a, err := archive.New(archive.Config{URL: at.URL, HTTP: client, Matchers: f.Matchers, Log: log})
 	if err != nil {
-		return nil, cli.Usage(fmt.Errorf("--web.prometheus.matchers: %w", err))
+		return nil, cli.Wrong("web.prometheus.matchers", "%w", err)
 	}
 	return a, nil
 }

@@ -20,7 +20,7 @@ const defaultCommunity = "public"
 func (f *sidecarFlags) community() (community string, set bool, err error) {
 	if f.Community != "" {
 		community, err = readCommunity(f.Community)
-		return community, true, err
+		return community, true, cli.OfFlag("snmp.community-file", err)
 	}
 	if c := os.Getenv("PNAGENT_SNMP_COMMUNITY"); c != "" {
 		return c, c != defaultCommunity || f.AllowPublic, nil
@@ -56,7 +56,7 @@ func networks(texts []string) (all []netip.Prefix, err error) {
 	for _, text := range texts {
 		network, err := netip.ParsePrefix(text)
 		if err != nil || network.Addr().Is4In6() {
-			return nil, cli.Usage(fmt.Errorf("--snmp.allow-from: %q; expected a network such as 192.0.2.0/24 or 2001:db8::/32", text))
+			return nil, cli.Wrong("snmp.allow-from", "%q; expected a network such as 192.0.2.0/24 or 2001:db8::/32", text)
 		}
 		all = append(all, network.Masked())
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/top"
 	"github.com/pnagent/pnagent/top/terminal"
-	"github.com/pnagent/pnagent/web/api"
 )
 
 // Run shows a live table until the user quits.
@@ -23,7 +22,7 @@ func (c *topCmd) Run(ctx context.Context, s streams) error {
 	}
 	tab, _ := top.TabNamed(c.Show) // the flag's enum has no others
 	o := top.Options{URL: c.shown(), Tab: tab, Colour: os.Getenv("NO_COLOR") == ""}
-	ask := terminal.FromSidecar(api.Client{URL: c.URL, HTTP: client})
+	ask := terminal.FromSidecar(client)
 	if c.Once {
 		return terminal.Once(ctx, s.out, s.err, o, ask)
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/collector/uplink"
@@ -49,23 +51,23 @@ func (f *shareFlag) UnmarshalText(text []byte) (err error) {
 func (f *treeFlags) fill(cfg *sidecar.Config, own string) error {
 	cfg.Share = f.Share.Share
 	if cfg.Share.ByNet = f.By == "net"; cfg.Share.ByNet && cfg.Share.Count == 0 {
-		return cli.Usage(errors.New("--share.by needs --share"))
+		return cli.Wrong("share.by", "--share.by needs --share")
 	}
 	if f.Up == "" {
 		if f.Source != "" || f.NATS != (upFlags{}) {
-			return cli.Usage(errors.New("--up.source and --up.nats… need --up"))
+			return cli.Wrong("up.source", "--up.source and --up.nats… need --up")
 		}
 		return nil
 	}
 	up, err := telemetry.NewSubjects(f.Up)
 	if err != nil {
-		return cli.Usage(fmt.Errorf("--up: %w", err))
+		return cli.Wrong("up", "%w", err)
 	}
 	if err := uplink.CheckSpace(f.Up, own); err != nil {
-		return cli.Usage(fmt.Errorf("--up %s: %w", f.Up, err))
+		return cli.Wrong("up", "--up %s: %w", f.Up, err)
 	}
 	if f.NATS.URL == "" && f.NATS != (upFlags{}) {
-		return cli.Usage(errors.New("--up.nats.creds and the flags like it need --up.nats"))
+		return cli.Wrong("up", "--up.nats.creds and the flags like it need --up.nats")
 	}
 	suffix := ""
 	if f.Share.Count > 0 {
@@ -81,15 +83,15 @@ func (f *treeFlags) fill(cfg *sidecar.Config, own string) error {
 
 // connect returns the connection to the sidecar above, if another one than that
 // to engines is named; else nil.
-func (f *treeFlags) connect(log *slog.Logger) (*natslink.Link, error) {
+func (f *treeFlags) connect(log *slog.Logger, more ...nats.Option) (*natslink.Link, error) {
 	if f.NATS.URL == "" {
 		return nil, nil
 	}
 	flags := cli.NATS{URL: f.NATS.URL, Creds: f.NATS.Creds, NKey: f.NATS.NKey, Token: f.NATS.Token,
 		CA: f.NATS.CA, Cert: f.NATS.Cert, Key: f.NATS.Key, Subjects: f.Up}
-	link, _, err := flags.Connect("pnagent serve, upwards", log.With("nats", "of the sidecar above"), cli.WithoutBuffer())
-	if err != nil {
-		return nil, fmt.Errorf("--up.nats: %w", err)
+	link, _, err := flags.Connect("pnagent serve, upwards", log.With("nats", "of the sidecar above"), append(more, cli.WithoutBuffer())...)
+	if wrong := (*cli.FlagError)(nil); errors.As(err, &wrong) {
+		return nil, cli.OfFlag("up."+wrong.Flag, wrong.Err)
 	}
-	return link, nil
+	return link, err
 }

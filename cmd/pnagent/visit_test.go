@@ -39,13 +39,6 @@ func ringsFile(t *testing.T, rings int) string {
 	return path
 }
 
-// called runs pnagent and returns its exit code and what it wrote.
-func called(ctx context.Context, args ...string) (code int, out, errs string) {
-	var stdout, stderr bytes.Buffer
-	code = run(ctx, args, streams{strings.NewReader(""), &stdout, &stderr})
-	return code, stdout.String(), stderr.String()
-}
-
 // signaled is a context that ends when it was asked for the nth time whether it has
 // ended. A visit asks once for each marking.
 type signaled struct {

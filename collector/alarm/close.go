@@ -29,7 +29,7 @@ func (d *Coordinator) Close(indices []uint32, of Selection, by, comment string, 
 		return done, err
 	}
 	if len(indices) == 0 && of == (Selection{}) {
-		return done, fmt.Errorf("%w: alarms without an index; expected indices, or a kind, net, place, transition or source; the net * is all alarms", ErrNote)
+		return done, fmt.Errorf("%w: alarms without an index; expected indices, or a kind, reason, net, place, transition or source; the net * is all alarms", ErrNote)
 	}
 	why := "closed by " + by
 	if comment != "" {

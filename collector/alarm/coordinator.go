@@ -17,6 +17,8 @@ type Duty struct {
 	// Shared reports, if On is false, whether the process on duty shares its alarms and
 	// their indices. If not, each process has its own.
 	Shared bool
+	// Elsewhere reports that another process is known to have the duty.
+	Elsewhere bool
 	// Skip is the number of indices to leave out once, because another process that is
 	// cut off may be on duty too and give the next ones; else 0.
 	Skip uint32
@@ -32,6 +34,7 @@ type Coordinator struct {
 	notes   *notes
 	hush    hush
 	limiter limiter
+	reminds reminders
 	duty    Duty
 	begun   bool
 	closed  []Change // by Close, to notify
@@ -46,12 +49,13 @@ type Start struct {
 	History     int           // cleared alarms to keep
 	ForgetAfter time.Duration // after which the collector forgets a silent source
 	Name        string        // of this sidecar, in the text of natsDisconnected; "" if there is only one
+	Recipients  []Recipient
 }
 
 // NewCoordinator returns a Coordinator as of now, in microseconds since the Unix epoch. Until
 // its first Turn it has no duty.
 func NewCoordinator(s Start, now int64) *Coordinator {
-	d := &Coordinator{machine: NewMachine(s.Rules, s.Saved, s.ForgetAfter), notes: newNotes(s.History)}
+	d := &Coordinator{machine: NewMachine(s.Rules, s.Saved, s.ForgetAfter), notes: newNotes(s.History), reminds: newReminders(s.Recipients)}
 	d.notes.merge(s.Noted, now, d.machine.book.active)
 	if s.Name != "" {
 		d.machine.self = s.Name
@@ -77,7 +81,8 @@ func (d *Coordinator) Turn(duty Duty, now int64) []Change {
 
 func (d *Coordinator) turn(duty Duty, now int64) []Change {
 	was, m := d.duty, d.machine
-	if d.duty = duty; !d.alone() {
+	d.duty = duty
+	if !d.alone() {
 		d.aloneAt = 0
 	} else if d.aloneAt == 0 {
 		d.aloneAt = now
@@ -88,6 +93,8 @@ func (d *Coordinator) turn(duty Duty, now int64) []Change {
 	follow := !duty.On && duty.Shared
 	if !duty.On {
 		d.hush.held = nil
+	} else if !was.On {
+		d.reminds.takeOver(duty.From)
 	}
 	if follow {
 		d.limiter.leave()
@@ -142,6 +149,7 @@ func (d *Coordinator) Notify(changes []Change, now int64) []Notification {
 	}
 	changes = d.gate.pass(changes, now, d.duty.On, d.duty.From)
 	if !d.duty.On {
+		d.reminds.pass(d.machine, d.notes, nil, now)
 		return nil
 	}
 	d.machine.noteFollows(changes)
@@ -155,15 +163,24 @@ func (d *Coordinator) Notify(changes []Change, now int64) []Notification {
 	for _, c := range d.limiter.dropped {
 		d.machine.Confirm(c.Alarm.Index, c.Raise)
 	}
-	return due
+	for i := range due {
+		due[i].To = d.reminds.recipients(&due[i], now)
+	}
+	return append(due, d.reminds.pass(d.machine, d.notes, &d.limiter, now)...)
 }
 
 // Due returns when there is something to notify although no View arrives, in microseconds
 // since the Unix epoch; 0 for never.
 func (d *Coordinator) Due(now int64) int64 {
 	due := d.notes.due()
-	if next := d.limiter.due(now); d.duty.On && next != 0 && (due == 0 || next < due) {
-		due = next
+	remind := d.reminds.next
+	if d.machine.settling() {
+		remind = 0 // the View after that
+	}
+	for _, next := range []int64{d.limiter.due(now), remind} {
+		if d.duty.On && next != 0 && (due == 0 || next < due) {
+			due = next
+		}
 	}
 	return due
 }

@@ -26,12 +26,13 @@ const (
 	Network
 	QueueFull
 	Stopped
+	Expired // it waited for longer than the sink keeps notifications
 	failures
 )
 
 // String returns the failure as a label of a metric.
 func (f Failure) String() string {
-	return [...]string{"unanswered", "refused", "not_ready", "network", "queue_full", "stopped"}[f]
+	return [...]string{"unanswered", "refused", "not_ready", "network", "queue_full", "stopped", "expired"}[f]
 }
 
 // Failures count notifications by Failure.
@@ -39,7 +40,17 @@ type Failures [failures]uint64
 
 // SinkCounters count the notifications for one sink.
 type SinkCounters struct {
-	Name   string
-	Sent   uint64
-	Failed Failures
+	Name       string
+	Sent       uint64
+	Failed     Failures
+	HandedOver uint64  // notifications that waited when another process took the duty, and sent them
+	Queued     *Queued // nil for a sink without a queue of its own
+}
+
+// Queued describes the queue of a sink.
+type Queued struct {
+	Waiting      int    // notifications
+	Oldest       int64  // when the first of them was due, in microseconds since the Unix epoch; 0 for none
+	Retries      uint64 // attempts that failed and are repeated
+	SaveFailures uint64 // failed writes of its file
 }

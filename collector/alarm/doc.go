@@ -18,7 +18,9 @@
 //	failureRatio       of at least runs in window, more than above failed
 //	transitionLoop     more than above firings a second over window
 //	natsDisconnected   this process has no connection to NATS
+//	agentxDisconnected a sidecar has no session with its AgentX master
 //	regionStopped      the owner of a region reports that it is stopped
+//	firingMissed       a transition was due, by a rule or by its engine, and has not fired
 //
 // Rules are per kind, with overrides by patterns over nets, places, transitions and
 // sources: see [ReadRules] and [DefaultRules]. A rule also has the [Severity] of its
@@ -29,7 +31,7 @@
 // condition has not held for Rule.ClearAfter without a break. Between the two a View
 // changes nothing, so a condition that flutters is one alarm. A windowed condition lags by
 // up to a tenth of the window. A View with Interrupted set raises and clears
-// natsDisconnected only. A View that reports the same as the one before is not judged again
+// natsDisconnected and agentxDisconnected only. A View that reports the same as the one before is not judged again
 // until time alone changes a condition ([Machine.Due]).
 //
 // # Evidence

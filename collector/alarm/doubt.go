@@ -42,7 +42,7 @@ func doubtsOf(sources []merge.Source) map[doubt]string {
 func (m *Machine) suspended(h *held) bool {
 	d := doubt{net: h.Net}
 	switch h.Kind {
-	case NATSDisconnected, SourceConflict, SourceRefused:
+	case NATSDisconnected, AgentXDisconnected, SourceConflict, SourceRefused:
 		return false
 	case SourceLost:
 		d = doubt{source: h.Subject}

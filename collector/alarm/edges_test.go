@@ -15,7 +15,7 @@ import (
 // a page are the same in each.
 func TestDigestsAndTextsAreStableAcrossVersions(t *testing.T) {
 	s := pairSaved()
-	s.Unsent = []uint32{5}
+	s.Alarms[2].Phase = Unsent
 	body := `pnagent-alarms 2
 last 9 1790000000000005
 alarm 2 sourceLost 0 0 0 "" "a" "" clearing
@@ -36,12 +36,12 @@ cleared 4 1 9
 	if d := b.digest(); d != "9-4-bcdcadbb4dab76c5" {
 		t.Errorf("the digest is %s", d)
 	}
-	for phase, index := range map[phase]uint32{raising: 7, raised: 3, unsent: 5, clearing: 2} {
-		if e := b.entries[index]; e == nil || e.phase != phase {
+	for phase, index := range map[Phase]uint32{Raising: 7, Raised: 3, Unsent: 5, Clearing: 2} {
+		if e := b.entries[index]; e == nil || e.Phase != phase {
 			t.Errorf("alarm %d is %+v, want phase %d", index, e, phase)
 		}
 	}
-	one := Saved{Last: 1000, Active: []Alarm{{Index: 1000, Kind: TokenStuck}}, Raising: []uint32{1000}, Cleared: []uint32{1}}
+	one := Saved{Last: 1000, Alarms: []Entry{{Alarm{Index: 1000, Kind: TokenStuck}, Raising}}, Cleared: []uint32{1}}
 	if d := bookOf(&one).digest(); d != "1000-1-41c4b3e00a4b15a8" {
 		t.Errorf("the digest of one is %s", d)
 	}

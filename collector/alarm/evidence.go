@@ -159,6 +159,11 @@ func (t *trace) stuckElsewhere(row *stats.Place, columns stats.Columns, before i
 	return row.Ages.InjectedBefore(before) > ages.InjectedBefore(before)
 }
 
+// tokensElsewhere reports whether sources that are not silent hold some of these tokens.
+func (t *trace) tokensElsewhere(tokens uint64) bool {
+	return t == nil || len(t.silent) == 0 || tokens > t.tokens
+}
+
 // enabledElsewhere reports whether sources that are not silent have enabled instances.
 func (t *trace) enabledElsewhere(enabled uint64) bool {
 	return t == nil || len(t.silent) == 0 || enabled > t.enabled
@@ -194,7 +199,7 @@ const noTime = math.MaxInt64
 // raised: noTime if one has none.
 func (m *Machine) lostBy(n int, source func(i int) string) (first string, newest int64) {
 	for i := range n {
-		h := m.byKey[key{SourceLost, "", source(i)}]
+		h := m.byKey[keyOf(SourceLost, "", source(i))]
 		if h == nil {
 			return "", noTime
 		}
@@ -454,7 +459,7 @@ func (m *Machine) doubt(h *held, why string) {
 	}
 	m.moved()
 	h.says, h.Unknown = unknown, why
-	h.Text = fmt.Sprintf("unknown whether alarm %s still holds for %s: %s", h.Kind, h.subject(), why) + h.following()
+	h.Text = fmt.Sprintf("unknown whether alarm %s still holds for %s: %s", h.Kind, m.subject(&h.Alarm), why) + h.following()
 }
 
 // following returns the end of the text of an alarm that follows from another one.

@@ -86,7 +86,7 @@ func TestNothingIsSentAboutWhatIsForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(&Origins{{"a", ""}}, read.Active[0].Lost); diff != "" {
+	if diff := cmp.Diff(&Origins{{"a", ""}}, read.Alarms[0].Lost); diff != "" {
 		t.Errorf("the file has the source (-want +got): %s", diff)
 	}
 	after := newDesk(t, read, newNotes(10))
@@ -198,7 +198,7 @@ func TestAChangeOfSeverityNeitherClearsNorForgetsAWindow(t *testing.T) {
 func TestARestartDoesNotClearWhatItHasNotSeenForAWindow(t *testing.T) {
 	rules := &Rules{Settle: 1e6}
 	rules.base[FailureRatio] = Rule{On: true, Above: 0.5, Runs: 20, Window: 60e9, ClearAfter: 1e9}
-	m := NewMachine(rules, Saved{Last: 11, Active: []Alarm{{Index: 11, Kind: FailureRatio, Net: "n", Subject: "t0", Raised: t0, Text: "x"}}}, forgetAfter)
+	m := NewMachine(rules, Saved{Last: 11, Alarms: in(Raised, Alarm{Index: 11, Kind: FailureRatio, Net: "n", Subject: "t0", Raised: t0, Text: "x"})}, forgetAfter)
 	net := alarmtest.Wide("n", 1, 0)
 	var all []string
 	for s := range int64(90) {

@@ -11,6 +11,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/pnagent/pnagent/stats"
 )
 
 // ErrState is wrapped by the error of a page that was not written by a sidecar, or was changed
@@ -27,15 +29,15 @@ const (
 	oldStateHead = "pnagent-alarms 1"
 )
 
-// The last words of lines of alarms: of those of which a notification may not have been
-// sent, and of those that end otherwise than the others.
+// The last words of lines of alarms that end otherwise than the others.
 const (
-	raisingWord  = "raising"
-	clearingWord = "clearing"
-	unsentWord   = "unsent"
-	unshownWord  = "unshown" // see Alarm.Unshown
-	lostWord     = "lost"    // before the origins of an alarm
+	unshownWord = "unshown" // see Alarm.Unshown
+	reasonWord  = "reason"  // before the reason that the rule of an alarm selects
+	lostWord    = "lost"    // before the origins of an alarm
 )
+
+// phaseWords are the last words of lines of alarms of which a notification may not have been sent.
+var phaseWords = map[Phase]string{Raising: "raising", Unsent: "unsent", Clearing: "clearing"}
 
 // clearedWord begins the line of cleared indices.
 const clearedWord = "cleared"
@@ -51,7 +53,7 @@ const clearedWord = "cleared"
 //	end 3 5f3a90c2
 //
 // last has the largest index ever used and the time of the last change. alarm has the
-// fields of Alarm in order and, if a notification may not have been sent, raising, unsent
+// fields of Alarm in order, then, after reason, the one that its rule selects, and, if a notification may not have been sent, raising, unsent
 // (neither was) or clearing; then unshown if no rows of its source were ever shown; then, after lost, each of Alarm.Lost with its region. cleared
 // has the indices of alarms that are over. end has the
 // number of alarms and the CRC-32 (IEEE) of all bytes before its line, which detects a
@@ -59,11 +61,22 @@ const clearedWord = "cleared"
 func (s *Saved) Text() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\nlast %d %d\n", stateHead, s.Last, s.LastChange)
-	words := map[phase]string{raising: " " + raisingWord, unsent: " " + unsentWord, clearing: " " + clearingWord}
-	for _, e := range s.entries() {
-		a := &e.Alarm
-		fmt.Fprintf(&b, "alarm %d %s %d %d %d %s %s %s%s%s%s\n", a.Index, a.Kind, a.Raised, a.Since, a.Affected,
-			strconv.Quote(a.Net), strconv.Quote(a.Subject), strconv.Quote(a.Text), words[e.phase], shownWord(a), lostWords(a.Lost.All()))
+	for i := range s.Alarms {
+		e := &s.Alarms[i]
+		fmt.Fprintf(&b, "alarm %d %s %d %d %d %q %q %q%s", e.Index, e.Kind, e.Raised, e.Since, e.Affected, e.Net, e.Subject, e.Text, reasonWords(e.Selects))
+		if word := phaseWords[e.Phase]; word != "" {
+			b.WriteString(" " + word)
+		}
+		if e.Unshown && e.Phase.open() {
+			b.WriteString(" " + unshownWord)
+		}
+		for k, o := range e.Lost.All() {
+			if k == 0 {
+				b.WriteString(" " + lostWord)
+			}
+			fmt.Fprintf(&b, " %q %q", o.Source, o.Region)
+		}
+		b.WriteByte('\n')
 	}
 	if len(s.Cleared) > 0 {
 		b.WriteString(clearedWord)
@@ -75,34 +88,35 @@ func (s *Saved) Text() []byte {
 	return ended(b.Bytes())
 }
 
-// shownWord returns the word of an alarm about a source that was never shown.
-func shownWord(a *Alarm) string {
-	if a.Unshown {
-		return " " + unshownWord
-	}
-	return ""
-}
-
-// lostWords returns the end of the line of an alarm.
-func lostWords(lost []Origin) string {
-	if len(lost) == 0 {
+// reasonWords returns the words of an alarm whose rule selects a reason.
+func reasonWords(r stats.Reason) string {
+	if r == stats.ReasonUnknown {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString(" " + lostWord)
-	for _, o := range lost {
-		fmt.Fprintf(&b, " %s %s", strconv.Quote(o.Source), strconv.Quote(o.Region))
-	}
-	return b.String()
+	return " " + reasonWord + " " + r.String()
 }
 
-// lost reads what lostWords writes, if it is there.
+// reason reads what reasonWords writes, if it is there.
+func (f *fields) reason() stats.Reason {
+	if !f.has(reasonWord) {
+		return stats.ReasonUnknown
+	}
+	got := f.next()
+	r := stats.ReasonNamed(got)
+	if r == stats.ReasonUnknown {
+		f.fail("found %.20q; expected a reason", got)
+	}
+	return r
+}
+
+// lost reads the origins of an alarm, if they are there.
 func (f *fields) lost() (lost []Origin) {
-	word, rest, _ := strings.Cut(f.rest, " ")
-	if word != lostWord || rest == "" {
+	if !f.has(lostWord) {
 		return nil
 	}
-	f.rest = rest
+	if f.rest == "" {
+		f.fail("no source behind %q", lostWord)
+	}
 	for f.rest != "" && f.err == nil && len(lost) <= maxLost {
 		o := Origin{f.text(), f.text()}
 		if n := len(lost); n > 0 && lost[n-1].compare(o) >= 0 {
@@ -165,7 +179,7 @@ func (s *Saved) line(n int, line string) error {
 		return r.end()
 	case n > 2 && s.Cleared == nil && strings.HasPrefix(line, clearedWord+" "):
 		return s.parseCleared(line)
-	case n > 2 && s.Cleared == nil && len(s.Active)+len(s.Clearing) < 2*MaxActive:
+	case n > 2 && s.Cleared == nil && len(s.Alarms) < 2*MaxActive:
 		return s.parseAlarm(line)
 	}
 	return fmt.Errorf("%.40q; expected %q, at most %d alarms, and then the cleared indices", line, stateHead, 2*MaxActive)
@@ -175,32 +189,20 @@ func (s *Saved) line(n int, line string) error {
 func (s *Saved) parseAlarm(line string) error {
 	r := fields{rest: line}
 	r.word("alarm")
-	a := Alarm{Index: r.index(), Kind: r.kind(), Raised: r.time(), Since: r.time(), Affected: r.number(1<<64 - 1),
-		Net: r.text(), Subject: r.text(), Text: r.text()}
-	if n := len(s.Active); a.Index > s.Last || n > 0 && a.Index <= s.Active[n-1].Index {
-		r.fail("index %d is out of order", a.Index)
+	e := Entry{Alarm{Index: r.index(), Kind: r.kind(), Raised: r.time(), Since: r.time(), Affected: r.number(1<<64 - 1),
+		Net: r.text(), Subject: r.text(), Text: r.text(), Selects: r.reason()}, Raised}
+	if n := len(s.Alarms); e.Index > s.Last || n > 0 && e.Index <= s.Alarms[n-1].Index {
+		r.fail("index %d is out of order", e.Index)
 	}
-	if n := len(s.Clearing); n > 0 && a.Index <= s.Clearing[n-1].Index {
-		r.fail("index %d is out of order", a.Index)
-	}
-	switch word, rest, _ := strings.Cut(r.rest, " "); word {
-	case unsentWord, clearingWord:
-		if word == unsentWord {
-			s.Unsent = append(s.Unsent, a.Index)
+	for phase, word := range phaseWords {
+		if r.has(word) {
+			e.Phase = phase
+			break
 		}
-		r.rest = rest
-		a.Lost = originsOf(r.lost())
-		s.Clearing = append(s.Clearing, a)
-		return r.end()
-	case raisingWord:
-		s.Raising = append(s.Raising, a.Index)
-		r.rest = rest
 	}
-	if word, rest, _ := strings.Cut(r.rest, " "); word == unshownWord {
-		a.Unshown, r.rest = true, rest
-	}
-	a.Lost = originsOf(r.lost())
-	s.Active = append(s.Active, a)
+	e.Unshown = r.has(unshownWord) && e.Phase.open()
+	e.Lost = originsOf(r.lost())
+	s.Alarms = append(s.Alarms, e)
 	return r.end()
 }
 
@@ -233,6 +235,15 @@ func (f *fields) next() string {
 	word, rest, _ := strings.Cut(f.rest, " ")
 	f.rest = rest
 	return word
+}
+
+// has reports whether the next word is this one, and then reads it.
+func (f *fields) has(word string) bool {
+	got, rest, _ := strings.Cut(f.rest, " ")
+	if got == word {
+		f.rest = rest
+	}
+	return got == word
 }
 
 func (f *fields) word(want string) {

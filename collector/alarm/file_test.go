@@ -12,19 +12,27 @@ import (
 )
 
 func someSaved() Saved {
-	return Saved{Last: 9, LastChange: t0 + 5, Active: []Alarm{
-		{Index: 3, Kind: TokenStuck, Net: "orders", Subject: "paid \"€\"\n", Raised: t0, Since: t0 - 600e6, Affected: 7, Text: `a \ b`},
-		{Index: 7, Kind: SourceLost, Subject: "p\xff", Raised: t0 + 5, Since: t0, Affected: 1<<64 - 1},
+	return Saved{Last: 9, LastChange: t0 + 5, Alarms: []Entry{
+		{Alarm{Index: 3, Kind: TokenStuck, Net: "orders", Subject: "paid \"€\"\n", Raised: t0, Since: t0 - 600e6, Affected: 7, Text: `a \ b`}, Raised},
+		{Alarm{Index: 7, Kind: SourceLost, Subject: "p\xff", Raised: t0 + 5, Since: t0, Affected: 1<<64 - 1}, Raised},
 	}}
 }
 
 // pairSaved has alarms in every phase.
 func pairSaved() Saved {
 	s := someSaved()
-	s.Raising = []uint32{7}
-	s.Clearing = []Alarm{{Index: 2, Kind: SourceLost, Subject: "a"}, {Index: 5, Kind: NetDeadlocked, Net: "n", Text: "over"}}
+	stuck, lost := s.Alarms[0], Entry{s.Alarms[1].Alarm, Raising}
+	s.Alarms = []Entry{{Alarm{Index: 2, Kind: SourceLost, Subject: "a"}, Clearing}, stuck, {Alarm{Index: 5, Kind: NetDeadlocked, Net: "n", Text: "over"}, Clearing}, lost}
 	s.Cleared = []uint32{4, 1, 9}
 	return s
+}
+
+// in returns alarms in a phase.
+func in(p Phase, alarms ...Alarm) (out []Entry) {
+	for i := range alarms {
+		out = append(out, Entry{alarms[i], p})
+	}
+	return out
 }
 
 func TestAStateOfAnEarlierVersionIsRead(t *testing.T) {
@@ -78,17 +86,17 @@ func TestATornStateIsRejected(t *testing.T) {
 }
 
 func TestAnInvalidStateIsRejected(t *testing.T) {
-	a := someSaved().Active
+	a := someSaved().Alarms[0].Alarm
 	for what, s := range map[string]Saved{
-		"an index beyond the last":  {Last: 2, Active: a[:1]},
-		"an index twice":            {Last: 9, Active: []Alarm{a[0], a[0]}},
-		"a clearing index twice":    {Last: 9, Clearing: []Alarm{a[0], a[0]}},
+		"an index beyond the last":  {Last: 2, Alarms: in(Raised, a)},
+		"an index twice":            {Last: 9, Alarms: in(Raised, a, a)},
+		"a clearing index twice":    {Last: 9, Alarms: in(Clearing, a, a)},
 		"a cleared index 0":         {Last: 9, Cleared: []uint32{0}},
 		"a cleared index too large": {Last: 9, Cleared: []uint32{10}},
-		"index 0":                   {Last: 2, Active: []Alarm{{Kind: TokenStuck}}},
-		"no kind":                   {Last: 2, Active: []Alarm{{Index: 1}}},
+		"index 0":                   {Last: 2, Alarms: in(Raised, Alarm{Kind: TokenStuck})},
+		"no kind":                   {Last: 2, Alarms: in(Raised, Alarm{Index: 1})},
 		"a last index too large":    {Last: maxIndex + 1},
-		"a time before 1970":        {Last: 2, Active: []Alarm{{Index: 1, Kind: TokenStuck, Raised: -1}}},
+		"a time before 1970":        {Last: 2, Alarms: in(Raised, Alarm{Index: 1, Kind: TokenStuck, Raised: -1})},
 	} {
 		if _, err := ParseSaved(s.Text()); !errors.Is(err, ErrState) {
 			t.Errorf("%s gives %v", what, err)
@@ -140,11 +148,13 @@ func FuzzSavedLines(f *testing.F) {
 }
 
 func TestAFileKeepsThatASourceWasNeverShown(t *testing.T) {
-	want := Saved{Last: 3, LastChange: t0, Active: []Alarm{
-		{Index: 2, Kind: SourceRefused, Subject: "flood-0", Raised: t0, Since: t0, Affected: 1, Text: "x", Unshown: true},
-		{Index: 3, Kind: SourceRefused, Subject: "good", Raised: t0, Since: t0, Affected: 1, Text: "x"},
-	}, Raising: []uint32{2}}
+	want := Saved{Last: 4, LastChange: t0, Alarms: []Entry{
+		{Alarm{Index: 2, Kind: SourceRefused, Subject: "flood-0", Raised: t0, Since: t0, Affected: 1, Text: "x", Unshown: true}, Raising},
+		{Alarm{Index: 3, Kind: SourceRefused, Subject: "good", Raised: t0, Since: t0, Affected: 1, Text: "x"}, Raised},
+		{Alarm{Index: 4, Kind: SourceRefused, Subject: "flood-1", Raised: t0, Since: t0, Affected: 1, Text: "over", Unshown: true}, Clearing},
+	}}
 	got, err := ParseSaved(want.Text())
+	want.Alarms[2].Unshown = false // of one that is over it says nothing
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func (h *hush) release(n *notes, m *Machine) (due []Change) {
 		case a == nil:
 			delete(h.held, index)
 		case n.silencedUntil(a) != 0 || a.Follows != "":
-		case m.interrupted && a.Kind != NATSDisconnected:
+		case m.interrupted && !a.Kind.own():
 			waits = true
 		default:
 			delete(h.held, index)

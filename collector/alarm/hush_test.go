@@ -135,7 +135,7 @@ func TestARaiseThatMayHaveBeenSentIsSentBeforeItsClear(t *testing.T) {
 		{"raised during the silence", 2, 1, nil},
 	} {
 		a := Alarm{Index: 11, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0 + c.raised*1e6}
-		d := newDesk(t, Saved{Last: 11, Active: []Alarm{a}, Raising: []uint32{11}}, newNotes(10))
+		d := newDesk(t, Saved{Last: 11, Alarms: in(Raising, a)}, newNotes(10))
 		d.silence("a", "p0", c.from, 100)
 		wants(t, c.what+": while it is active", nil, append(d.at(3, 0), d.at(5, 0)...))
 		wants(t, c.what+": when it is over", c.want, d.at(15))
@@ -165,9 +165,9 @@ func TestAStandbyNotesWhatTheOtherClears(t *testing.T) {
 		pages []Saved
 		want  string
 	}{
-		{"a clear", []Saved{{Last: 20, Active: []Alarm{a}}, {Last: 20, Clearing: []Alarm{over}}, {Last: 20, Cleared: []uint32{20}}}, "20 over minor"},
-		{"only its confirmation", []Saved{{Last: 20, Active: []Alarm{a}}, {Last: 20, Cleared: []uint32{20}}}, "20 stuck minor"},
-		{"a clear without its raise", []Saved{{Last: 20, Clearing: []Alarm{over}}}, "20 over minor"},
+		{"a clear", []Saved{{Last: 20, Alarms: in(Raised, a)}, {Last: 20, Alarms: in(Clearing, over)}, {Last: 20, Cleared: []uint32{20}}}, "20 over minor"},
+		{"only its confirmation", []Saved{{Last: 20, Alarms: in(Raised, a)}, {Last: 20, Cleared: []uint32{20}}}, "20 stuck minor"},
+		{"a clear without its raise", []Saved{{Last: 20, Alarms: in(Clearing, over)}}, "20 over minor"},
 		{"a confirmation alone", []Saved{{Last: 20, Cleared: []uint32{20}}}, ""},
 	} {
 		d := newDesk(t, Saved{Last: 10}, newNotes(10))
@@ -190,6 +190,7 @@ func TestAStandbyNotesWhatTheOtherClears(t *testing.T) {
 func TestTheLimitOfNotificationsHoldsAtTheEndOfASilence(t *testing.T) {
 	d := newDesk(t, Saved{Last: 10}, newNotes(10))
 	d.silence("a", "*", 0, 10)
+	d.notes.expire(t0 + 1e6)
 	net := alarmtest.Wide("n", 100, t0-60e6)
 	changes := d.machine.Step(alarmtest.ViewOf(net), t0+1e6)
 	if due := d.Notify(changes, t0+1e6); len(changes) != 100 || due != nil {

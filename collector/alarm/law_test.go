@@ -397,7 +397,8 @@ func (f *fleet) judge() {
 			raised[h.index]++
 			continue
 		}
-		if cleared[h.index]++; raised[h.index] == 0 {
+		cleared[h.index]++
+		if raised[h.index] == 0 {
 			f.t.Fatalf("the clear of %s has index %d, of which the station was not sent: %s", h.subject, h.index, f.story(h.index))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/collector/merge"
+	"github.com/pnagent/pnagent/stats"
 )
 
 // MaxActive is the largest number of active alarms. A further one is counted in
@@ -38,10 +39,7 @@ func LastOfAll(last uint32, at, now int64) uint32 {
 type Saved struct {
 	Last       uint32   // the largest index that was ever used
 	LastChange int64    // see State
-	Active     []Alarm  // by Index
-	Raising    []uint32 // of Active, those whose raise may not have been sent
-	Clearing   []Alarm  // by Index: over, and the clear may not have been sent
-	Unsent     []uint32 // of Clearing, those whose raise may not have been sent either
+	Alarms     []Entry  // by Index
 	Cleared    []uint32 // the newest maxCleared of them
 }
 
@@ -61,7 +59,11 @@ type Tally struct {
 type key struct {
 	kind         Kind
 	net, subject string
+	selects      stats.Reason
 }
+
+// keyOf returns the condition of an alarm whose rule selects no reason.
+func keyOf(kind Kind, net, subject string) key { return key{kind: kind, net: net, subject: subject} }
 
 // held is an active alarm.
 type held struct {
@@ -93,6 +95,7 @@ type finding struct {
 	since    int64 // 0 for the first step that found it
 	affected uint64
 	also     float64 // another number of the text
+	why      Why
 
 	unknown   string // why it cannot be judged, for example noReport; "" if it can
 	proved    bool   // it does not hold, whatever is not reported
@@ -130,6 +133,7 @@ type Machine struct {
 	order       []*sourceWatch // those of the View, once
 	recalled    bool           // the net shows snapshots from before the start
 	nats        natsWatch
+	agentx      agentxWatch
 	interrupted bool // View.Interrupted
 	regions     map[regionKey]*regionWatch
 	doubts      map[doubt]string
@@ -152,14 +156,17 @@ type Machine struct {
 func NewMachine(rules *Rules, saved Saved, forgetAfter time.Duration) *Machine {
 	m := &Machine{rules: rules, forgetAfter: forgetAfter.Microseconds(), maxActive: MaxActive, self: "this sidecar", book: bookOf(&saved), lastChange: saved.LastChange,
 		wanted: map[Origin]bool{}, lostAlarms: 1, byKey: map[key]*held{}, byIndex: map[uint32]*held{}, twins: map[key]bool{}, awaited: map[uint32]int64{}, nets: map[string]*netWatch{}, resting: map[string][]string{}, sources: map[string]*sourceWatch{}, regions: map[regionKey]*regionWatch{}}
-	for _, a := range saved.Active {
-		h := &held{Alarm: a, restored: true}
-		k := key{a.Kind, a.Net, a.Subject}
-		if m.byKey[k] == nil && len(m.active) < m.maxActive {
-			m.byKey[k], m.byIndex[a.Index] = h, h
+	for i := range saved.Alarms {
+		e := &saved.Alarms[i]
+		k := e.key()
+		switch {
+		case !e.Phase.open():
+		case m.byKey[k] == nil && len(m.active) < m.maxActive:
+			h := &held{Alarm: e.Alarm, restored: true}
+			m.byKey[k], m.byIndex[e.Index] = h, h
 			m.active = append(m.active, h)
 			m.want(h.Lost.All())
-		} else {
+		default:
 			m.twins[k] = true
 		}
 	}
@@ -187,7 +194,7 @@ func (m *Machine) With(rules *Rules) *Machine {
 
 // Step judges a View as of now, in microseconds, and returns the changes. A nil View has
 // no nets. A time that goes backwards only prolongs waits. A View with Interrupted set shows an
-// earlier state: it raises and clears natsDisconnected only.
+// earlier state: it raises and clears alarms about the sidecar itself only.
 func (m *Machine) Step(view *merge.View, now int64) []Change {
 	if view == nil {
 		view = &merge.View{}
@@ -212,6 +219,7 @@ func (m *Machine) Step(view *merge.View, now int64) []Change {
 	}
 	m.recalled = false
 	m.lookAtNATS(view.NATS)
+	m.lookAtAgentX(view.AgentX)
 	m.lookAtRegions(view.Sources)
 	m.forget()
 	m.missing()
@@ -271,7 +279,7 @@ func why(r *Rule, ok string) string {
 }
 
 // ruleOf returns the rule of an alarm, also for a subject that is not in the View.
-func (m *Machine) ruleOf(a *Alarm) Rule { return m.rules.Of(a.Kind, a.Net, a.Subject) }
+func (m *Machine) ruleOf(a *Alarm) Rule { return m.rules.of(a) }
 
 // countersSince returns the start of the counters of a net. While sources have not
 // published since the start, each step begins a new window.
@@ -286,7 +294,7 @@ func (m *Machine) countersSince(n *merge.NetView) int64 {
 // the reason of the clear; judge calls it only when needed.
 func (m *Machine) judge(w *watch, k key, r *Rule, f finding, text func(since int64, wrong bool) string) {
 	m.link(w, k, f.wrong)
-	if m.interrupted && k.kind != NATSDisconnected {
+	if m.interrupted && !k.kind.own() {
 		return
 	}
 	if h := w.alarm; h != nil {
@@ -338,7 +346,7 @@ func (m *Machine) raise(w *watch, k key, f finding, text func(since int64, wrong
 		}
 		return
 	}
-	h := &held{step: m.step, also: f.also, Alarm: Alarm{Kind: k.kind, Net: k.net, Subject: k.subject,
+	h := &held{step: m.step, also: f.also, Alarm: Alarm{Kind: k.kind, Net: k.net, Subject: k.subject, Selects: k.selects, Why: f.why,
 		Raised: m.now, Since: f.since, Affected: f.affected, Follows: m.cause(&f, m.now, false), Unshown: f.unshown}}
 	h.Text = text(f.since, true) + h.following()
 	m.moved()
@@ -400,7 +408,7 @@ func (m *Machine) clear(h *held, why string) {
 		m.keep(h.Alarm, a.Text)
 		return
 	}
-	m.book.advance(a, clearing)
+	m.book.advance(a, Clearing)
 	m.tally.Cleared[a.Kind]++
 	m.changes = append(m.changes, Change{a, false})
 }

@@ -22,7 +22,7 @@ func (m *Machine) lookAtNATS(state *natslink.ConnState) {
 	}
 	w := &m.nats
 	if w.alarm == nil {
-		w.alarm = m.byKey[key{NATSDisconnected, "", ""}]
+		w.alarm = m.byKey[keyOf(NATSDisconnected, "", "")]
 	}
 	if state.Reason != w.last.Reason {
 		w.reasons++
@@ -30,7 +30,7 @@ func (m *Machine) lookAtNATS(state *natslink.ConnState) {
 	w.last = *state
 	rule := m.rules.base[NATSDisconnected]
 	f := finding{wrong: rule.On && !state.Connected, since: state.Since, also: float64(w.reasons)}
-	m.judge(&w.watch, key{NATSDisconnected, "", ""}, &rule, f, func(since int64, wrong bool) string {
+	m.judge(&w.watch, keyOf(NATSDisconnected, "", ""), &rule, f, func(since int64, wrong bool) string {
 		switch {
 		case wrong:
 			return fmt.Sprintf("%s has no connection to NATS since %s: %s", m.self, date(since), w.last.Reason)

@@ -19,22 +19,27 @@ type netWatch struct {
 	def         *petri.Net
 	step        uint64
 	columns     stats.Columns
+	inputs      [][]int // by transition
 	whole       watch
 	wholeRule   Rule
 	places      []subject
 	transitions []subject // starved
 	failures    []subject
 	loops       []subject
+	expects     []subject
+	told        bool // sources have said when transitions are due
 	traces      traces
 }
 
 // subject watches a place or transition by one rule.
 type subject struct {
 	watch
-	rule   *Rule
-	at     int   // index in the definition
-	steps  []int // of a transition: see stepsOf
-	window *window
+	rule     *Rule
+	at       int       // index in the definition
+	others   reasonSet // of a rule of a place that selects no reason: those that others of the place select
+	steps    []int     // of a transition: see stepsOf
+	window   *window
+	schedule *schedule // of one that is expected to fire; nil if nothing says when
 }
 
 // watchNet returns the netWatch of a net. A definition only grows, so its subjects stay.
@@ -42,11 +47,13 @@ func (m *Machine) watchNet(n *merge.NetView) *netWatch {
 	w := m.nets[n.Name]
 	if w == nil {
 		w = &netWatch{name: n.Name}
-		w.whole.alarm = m.byKey[key{NetDeadlocked, n.Name, ""}]
+		w.whole.alarm = m.byKey[keyOf(NetDeadlocked, n.Name, "")]
 		m.nets[n.Name] = w
 	}
 	w.step = m.step
-	if w.def != n.Def || m.linked {
+	told := w.told || n.Rows.Columns.Has(stats.ColNextDue)
+	if w.def != n.Def || m.linked || told != w.told {
+		w.told = told
 		m.define(w, n)
 	}
 	return w
@@ -65,7 +72,7 @@ func (m *Machine) define(w *netWatch, n *merge.NetView) {
 	for i := range def.Transitions {
 		transitionAt[def.Transitions[i].ID] = i
 	}
-	begin := begins(def, placeAt, transitionAt)
+	w.inputs = inputsOf(def, placeAt, transitionAt)
 	shared := map[Rule]*Rule{}
 	share := func(r Rule) *Rule {
 		if shared[r] == nil {
@@ -73,24 +80,19 @@ func (m *Machine) define(w *netWatch, n *merge.NetView) {
 		}
 		return shared[r]
 	}
-	var resting []string
-	w.places = m.subjects(w.places, TokenStuck, w.name, len(def.Places), func(i int) (string, *Rule) {
-		r := rules.place(TokenStuck, def.Places[i].ID)
-		if m.rules.base[TokenStuck].On && !r.On {
-			resting = append(resting, def.Places[i].ID)
-		}
-		r.On = r.On && !n.IsFinal(i) && n.Work(i) // tokens stay there, or are counted where the instance waits
-		return def.Places[i].ID, share(r)
-	})
+	stuck, resting := m.placesToJudge(n, &rules, share)
+	w.places = m.subjects(w.places, TokenStuck, w.name, stuck)
 	slices.Sort(resting)
 	m.noteResting(w.name, resting)
 	steps := stepsOf(def)
 	transitions := func(before []subject, kind Kind) []subject {
-		return m.subjects(before, kind, w.name, len(def.Transitions), func(i int) (string, *Rule) {
+		all := make([]candidate, len(def.Transitions))
+		for i := range all {
 			r := rules.transition(kind, def.Transitions[i].ID)
-			r.On = r.On && (kind != TransitionStarved || !begin[i] && len(steps[i]) > 0)
-			return def.Transitions[i].ID, share(r)
-		})
+			r.On = r.On && (kind != TransitionStarved || len(w.inputs[i]) > 0 && len(steps[i]) > 0)
+			all[i] = candidate{at: i, id: def.Transitions[i].ID, rule: share(r)}
+		}
+		return m.subjects(before, kind, w.name, all)
 	}
 	w.transitions = transitions(w.transitions, TransitionStarved)
 	for i := range w.transitions {
@@ -98,6 +100,7 @@ func (m *Machine) define(w *netWatch, n *merge.NetView) {
 	}
 	w.failures = transitions(w.failures, FailureRatio)
 	w.loops = transitions(w.loops, TransitionLoop)
+	w.expects = slices.DeleteFunc(transitions(w.expects, FiringMissed), func(s subject) bool { return s.alarm == nil && !s.rule.scheduled() && !w.told })
 }
 
 // stepsOf returns, of each transition that is work, the transitions whose waiting is its starving.
@@ -136,22 +139,34 @@ func (m *Machine) noteResting(net string, places []string) {
 	}
 }
 
+// candidate is a place or a transition with one of its rules.
+type candidate struct {
+	at     int
+	id     string
+	rule   *Rule
+	others reasonSet // see subject
+}
+
 // subjects returns the subjects that have an alarm, or whose rule is on.
-func (m *Machine) subjects(before []subject, kind Kind, net string, n int, rule func(i int) (id string, r *Rule)) []subject {
-	known := make(map[int]*subject, len(before))
+func (m *Machine) subjects(before []subject, kind Kind, net string, all []candidate) []subject {
+	type which struct {
+		at      int
+		selects stats.Reason
+	}
+	known := make(map[which]*subject, len(before))
 	for i := range before {
-		known[before[i].at] = &before[i]
+		known[which{before[i].at, before[i].rule.Reason}] = &before[i]
 	}
 	var out []subject
-	for i := range n {
-		id, r := rule(i)
-		s := subject{at: i, watch: watch{alarm: m.byKey[key{kind, net, id}]}}
-		if old := known[i]; old != nil {
+	for _, j := range all {
+		r, about := j.rule, key{kind, net, j.id, j.rule.Reason}
+		s := subject{at: j.at, watch: watch{alarm: m.byKey[about]}}
+		if old := known[which{j.at, r.Reason}]; old != nil {
 			if s = *old; s.alarm == nil {
-				s.alarm = m.byKey[key{kind, net, id}]
+				s.alarm = m.byKey[about]
 			}
 		}
-		s.rule = r
+		s.rule, s.others = r, j.others
 		if !r.On && s.alarm == nil {
 			continue
 		}
@@ -171,11 +186,11 @@ func (w *netWatch) look(m *Machine, n *merge.NetView) {
 	dead := n.Rows.Net.Deadlocked
 	f := finding{wrong: w.wholeRule.On && known && float64(dead) > w.wholeRule.Above, affected: dead, unknown: reported(known), trace: w.traces.net}
 	f.elsewhere = f.trace.deadlockedElsewhere(dead, w.wholeRule.Above)
-	m.judge(&w.whole, key{NetDeadlocked, w.name, ""}, &w.wholeRule, f, func(_ int64, wrong bool) string {
+	m.judge(&w.whole, keyOf(NetDeadlocked, w.name, ""), &w.wholeRule, f, func(_ int64, wrong bool) string {
 		if wrong {
-			return fmt.Sprintf("deadlocked instances of net %q: %d", w.name, dead)
+			return fmt.Sprintf("deadlocked instances of %s: %d", w.def.Words(), dead)
 		}
-		return w.why(&w.wholeRule, known, fmt.Sprintf("net %q has no more than %d deadlocked instances", w.name, uint64(w.wholeRule.Above)))
+		return w.why(&w.wholeRule, known, fmt.Sprintf("%s has no more than %d deadlocked instances", w.def.Words(), uint64(w.wholeRule.Above)))
 	})
 	for i := range w.places {
 		w.stuck(m, &w.places[i], n)
@@ -192,13 +207,21 @@ func (w *netWatch) look(m *Machine, n *merge.NetView) {
 	for i := range w.loops {
 		w.looping(m, &w.loops[i], n)
 	}
+	for i := range w.expects {
+		w.expected(m, &w.expects[i], n)
+	}
+}
+
+// transition returns what a transition of the net is called, for a text.
+func (w *netWatch) transition(at int) string {
+	return fmt.Sprintf("%s of %s", w.def.Transitions[at].Words(), w.def.Words())
 }
 
 // why returns the reason of a clear; ok is the reason if the condition is known not to
 // hold. If it is not known, the sources of the net have stopped, see Machine.ended.
 func (w *netWatch) why(r *Rule, known bool, ok string) string {
 	if !known {
-		ok = fmt.Sprintf("the sources of net %q stopped", w.name)
+		ok = fmt.Sprintf("the sources of %s stopped", w.def.Words())
 	}
 	return why(r, ok)
 }
@@ -209,35 +232,6 @@ func reported(known bool) string {
 		return ""
 	}
 	return noReport
-}
-
-func (w *netWatch) stuck(m *Machine, s *subject, n *merge.NetView) {
-	row := &n.Rows.Places[s.at]
-	known := w.columns.Has(stats.ColOldest)
-	after := s.rule.After.Microseconds()
-	wrong := s.rule.On && known && row.Oldest != 0 && m.now-row.Oldest > after
-	if !wrong && known {
-		m.wakeForStuck(s, row, false, 0)
-	}
-	if !wrong && s.idle() {
-		return
-	}
-	f := finding{wrong: wrong, since: row.Oldest, unknown: reported(known), trace: w.traces.places[s.at]}
-	if wrong {
-		f.elsewhere = f.trace.stuckElsewhere(row, w.columns, m.now-after)
-		f.affected = max(1, min(row.Tokens, row.Ages.InjectedBefore(m.now-after)))
-		if !w.columns.Has(stats.ColAges) {
-			f.affected = max(1, row.Tokens)
-		}
-		m.wakeForStuck(s, row, w.columns.Has(stats.ColAges), f.affected)
-	}
-	id := w.def.Places[s.at].ID
-	m.judge(&s.watch, key{TokenStuck, w.name, id}, s.rule, f, func(since int64, wrong bool) string {
-		if wrong {
-			return fmt.Sprintf("tokens in place %q of net %q for more than %s: %d, the oldest since %s", id, w.name, span(s.rule.After), f.affected, date(since))
-		}
-		return w.why(s.rule, known, fmt.Sprintf("no token in place %q of net %q is older than %s", id, w.name, span(s.rule.After)))
-	})
 }
 
 func (w *netWatch) starved(m *Machine, s *subject, n *merge.NetView) {
@@ -254,11 +248,14 @@ func (w *netWatch) starved(m *Machine, s *subject, n *merge.NetView) {
 	id := w.def.Transitions[s.at].ID
 	f := finding{wrong: wrong, since: since, affected: row.Enabled, unknown: reported(known), trace: w.traces.transitions[s.at]}
 	f.elsewhere = f.trace.enabledElsewhere(row.Enabled)
-	m.judge(&s.watch, key{TransitionStarved, w.name, id}, s.rule, f, func(since int64, wrong bool) string {
+	if wrong {
+		f.why = w.whyStarved(s, n)
+	}
+	m.judge(&s.watch, keyOf(TransitionStarved, w.name, id), s.rule, f, func(since int64, wrong bool) string {
 		if wrong {
-			return fmt.Sprintf("transition %q of net %q is enabled and has not fired since %s; instances: %d", id, w.name, date(since), row.Enabled)
+			return fmt.Sprintf("%s is enabled and has not fired since %s; instances: %d", w.transition(s.at), date(since), row.Enabled) + f.why.text()
 		}
-		return w.why(s.rule, known, fmt.Sprintf("transition %q of net %q has fired, or is not enabled", id, w.name))
+		return w.why(s.rule, known, fmt.Sprintf("%s has fired, or is not enabled", w.transition(s.at)))
 	})
 }
 
@@ -292,8 +289,8 @@ func (w *netWatch) failing(m *Machine, s *subject, n *merge.NetView) {
 		return
 	}
 	id := w.def.Transitions[s.at].ID
-	m.judge(&s.watch, key{FailureRatio, w.name, id}, s.rule, f, func(_ int64, wrong bool) string {
-		text := fmt.Sprintf("failed runs of transition %q of net %q in %s: %d of %d", id, w.name, span(s.rule.Window), f.affected, runs)
+	m.judge(&s.watch, keyOf(FailureRatio, w.name, id), s.rule, f, func(_ int64, wrong bool) string {
+		text := fmt.Sprintf("failed runs of %s in %s: %d of %d", w.transition(s.at), span(s.rule.Window), f.affected, runs)
 		if wrong {
 			return text
 		}
@@ -316,8 +313,8 @@ func (w *netWatch) looping(m *Machine, s *subject, n *merge.NetView) {
 		return
 	}
 	id := w.def.Transitions[s.at].ID
-	m.judge(&s.watch, key{TransitionLoop, w.name, id}, s.rule, f, func(_ int64, wrong bool) string {
-		text := fmt.Sprintf("transition %q of net %q fires %.6g times a second over %s; expected at most %.6g", id, w.name, rate, span(s.rule.Window), s.rule.Above)
+	m.judge(&s.watch, keyOf(TransitionLoop, w.name, id), s.rule, f, func(_ int64, wrong bool) string {
+		text := fmt.Sprintf("%s fires %.6g times a second over %s; expected at most %.6g", w.transition(s.at), rate, span(s.rule.Window), s.rule.Above)
 		if wrong {
 			return text
 		}

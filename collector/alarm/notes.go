@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pnagent/pnagent/internal/ordered"
+	"github.com/pnagent/pnagent/stats"
 )
 
 // Limits of notes.
@@ -52,14 +53,27 @@ type Ack struct {
 type Selection struct {
 	Kind                           Kind // 0 is every kind
 	Net, Place, Transition, Source string
+	ForReason                      stats.Reason // of the rule that raised the alarm; ReasonUnknown is every rule
 }
 
-// Silence holds back the notifications of the alarms that it selects.
+// Silence holds back the notifications of the alarms that it selects, from a time until another.
 type Silence struct {
 	ID          string // 16 hex digits
 	From, Until int64  // microseconds since the Unix epoch
 	By, Comment string
 	Selection
+	Recurs Recurrence // between From and Until; zero for a silence without a break
+
+	// Of a silence in an ActiveSet: From and Until are those of its current or next window. Pending
+	// reports that the window is not current, and Ends when a silence that recurs is over.
+	Pending bool
+	Ends    int64
+}
+
+// Recurrence is when a silence begins again and again.
+type Recurrence struct {
+	Cron, Zone string // a cron expression, and the name of its time zone; "" is UTC
+	For        time.Duration
 }
 
 // ClearedAlarm is an alarm that is over. Its text is the reason.
@@ -72,7 +86,7 @@ type ClearedAlarm struct {
 func (s *Selection) selects(a *Alarm) bool {
 	place, transition, source, _ := a.About()
 	of := func(pattern, name string) bool { return pattern == "" || name != "" && Match(pattern, name) }
-	return (s.Kind == 0 || s.Kind == a.Kind) && Match(s.Net, a.Net) && of(s.Place, place) && of(s.Transition, transition) && of(s.Source, source)
+	return (s.Kind == 0 || s.Kind == a.Kind) && (s.ForReason == stats.ReasonUnknown || s.ForReason == a.Selects) && Match(s.Net, a.Net) && of(s.Place, place) && of(s.Transition, transition) && of(s.Source, source)
 }
 
 // ackNote is the last acknowledgement of an alarm, or its withdrawal.
@@ -88,7 +102,10 @@ type ackNote struct {
 type silenceNote struct {
 	Silence
 	at      int64  // of the last change
-	endedBy string // "" while it is in effect
+	endedBy string // "" unless it was ended
+
+	from, until int64 // the current window or the next one, see expire; 0 for none
+	holds       bool  // now is in the window
 }
 
 // notes are what operators noted about alarms, and the alarms that were cleared last. The
@@ -218,6 +235,7 @@ func (n *notes) merge(from Noted, now int64, active func(index uint32) bool) {
 	}
 	n.news = news // the others have them
 	n.bound()
+	n.expire(now)
 }
 
 // bound drops the oldest notes beyond the limits.
@@ -247,20 +265,35 @@ func (a *ackNote) over(now int64, active func(index uint32) bool) bool {
 	return now-a.At > ackGrace && !active(a.index)
 }
 
-// expire drops the silences whose time is over.
+// expire drops the silences whose time is over, and finds out which of the others hold now.
 func (n *notes) expire(now int64) {
 	before := len(n.silences)
 	maps.DeleteFunc(n.silences, func(_ string, s silenceNote) bool { return s.Until <= now })
-	if len(n.silences) != before {
+	changed := len(n.silences) != before
+	for id, s := range n.silences {
+		was := s
+		s.turn(now)
+		if s != was {
+			n.silences[id], changed = s, true
+		}
+	}
+	if changed {
 		n.version++
 	}
 }
 
-// due returns when the time of the next silence is over; 0 for never.
+// due returns when the next silence begins or ends; 0 for never.
 func (n *notes) due() (at int64) {
 	for _, s := range n.silences {
-		if at == 0 || s.Until < at {
-			at = s.Until
+		next := s.Until
+		switch {
+		case s.holds:
+			next = min(next, s.until)
+		case s.endedBy == "" && s.from != 0: // an ended one only leaves
+			next = min(next, s.from)
+		}
+		if at == 0 || next < at {
+			at = next
 		}
 	}
 	return at
@@ -287,9 +320,11 @@ func (n *notes) acknowledge(a *Alarm, ack Ack, withdrawn bool) {
 func (n *notes) silence(s Silence) error {
 	switch {
 	case s.Selection == Selection{}:
-		return fmt.Errorf("%w: a silence of nothing; expected a kind, net, place, transition or source; the net * is all alarms", ErrNote)
-	case s.Until <= s.From || s.Until-s.From > MaxSilence.Microseconds():
-		return fmt.Errorf("%w: a silence of %s; expected more than 0 and at most %s", ErrNote, time.Duration(s.Until-s.From)*time.Microsecond, MaxSilence)
+		return fmt.Errorf("%w: a silence of nothing; expected a kind, reason, net, place, transition or source; the net * is all alarms", ErrNote)
+	case s.Until <= s.From || s.Until-s.From > s.longest().Microseconds():
+		return fmt.Errorf("%w: a silence of %s; expected more than 0 and at most %s", ErrNote, time.Duration(s.Until-s.From)*time.Microsecond, s.longest())
+	case s.Recurs != (Recurrence{}) && s.Recurs.fault() != nil:
+		return fmt.Errorf("%w: %w", ErrNote, s.Recurs.fault())
 	case len(n.silences) >= MaxSilences:
 		return fmt.Errorf("%w: %d silences; expected at most as many", ErrNote, MaxSilences)
 	}
@@ -324,12 +359,13 @@ func checkWords(by, comment string) error {
 	return nil
 }
 
-// inEffect returns the silences that hold back notifications, by their end.
+// inEffect returns the silences that hold back notifications now or later, with their current or next
+// window, by its end.
 func (n *notes) inEffect() []Silence {
 	var out []Silence
 	for _, s := range n.silences {
-		if s.endedBy == "" {
-			out = append(out, s.Silence)
+		if s.endedBy == "" && s.until != 0 {
+			out = append(out, s.shown())
 		}
 	}
 	ordered.By(out, func(a, b *Silence) int { return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.ID, b.ID)) })
@@ -347,8 +383,8 @@ func (n *notes) silencedUntil(a *Alarm) int64 {
 	until, known := n.silenced[a.Index]
 	if !known {
 		for _, s := range n.silences {
-			if s.endedBy == "" && s.selects(a) {
-				until = max(until, s.Until)
+			if s.holds && s.selects(a) {
+				until = max(until, s.until)
 			}
 		}
 		n.silenced[a.Index] = until
@@ -359,7 +395,7 @@ func (n *notes) silencedUntil(a *Alarm) int64 {
 // raisedDuring reports whether an alarm was raised during one of the silences in effect.
 func (n *notes) raisedDuring(a *Alarm) bool {
 	for _, s := range n.silences {
-		if s.endedBy == "" && s.From <= a.Raised && s.selects(a) {
+		if s.holds && s.from <= a.Raised && s.selects(a) {
 			return true
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/internal/seeds"
+	"github.com/pnagent/pnagent/stats"
 )
 
 const hour = int64(3600e6)
@@ -23,10 +24,10 @@ func never(uint32) bool  { return false }
 // someNotes has each kind of note, and texts that need quotes.
 func someNotes() Noted {
 	return Noted{
-		acks: []ackNote{{index: 7, Ack: Ack{At: t0, By: "ada", Comment: "the \"bank\"\nis informed"}, about: key{TokenStuck, "orders", "paid €"}, raised: t0 - 1}, {index: 8, Ack: Ack{At: t0 + 1, By: "eve"}, withdrawn: true}},
+		acks: []ackNote{{index: 7, Ack: Ack{At: t0, By: "ada", Comment: "the \"bank\"\nis informed"}, about: keyOf(TokenStuck, "orders", "paid €"), raised: t0 - 1}, {index: 8, Ack: Ack{At: t0 + 1, By: "eve"}, withdrawn: true}},
 		silences: []silenceNote{
 			{Silence: Silence{ID: "00c0ffee00c0ffee", From: t0, Until: t0 + hour, By: "ada", Comment: "upgrade", Selection: Selection{Kind: TokenStuck, Net: "orders", Place: "paid *"}}, at: t0},
-			{Silence: Silence{ID: "00c0ffee00c0fff0", From: t0, Until: t0 + hour, By: "ada", Selection: Selection{Net: "*"}}, at: t0 + 1, endedBy: "eve"}},
+			{Silence: Silence{ID: "00c0ffee00c0fff0", From: t0, Until: t0 + hour, By: "ada", Selection: Selection{Net: "*", ForReason: stats.ReasonNoWorker}}, at: t0 + 1, endedBy: "eve"}},
 		cleared: []ClearedAlarm{
 			{Alarm: Alarm{Index: 5, Kind: TokenStuck, Severity: Minor, Raised: t0 - 1, Since: t0 - 2, Affected: 3, Net: "orders", Subject: "paid €", Text: "over"}, Cleared: t0},
 			{Alarm: Alarm{Index: 6, Kind: SourceLost, Severity: Major, Subject: "p\xff", Ack: &Ack{At: t0, By: "ada", Comment: "seen"}}, Cleared: t0}},
@@ -72,7 +73,7 @@ func TestInvalidNotesAreRejected(t *testing.T) {
 		"", "ack", "ack 0 1 \"a\" \"\"", "ack 1 -1 \"a\" \"\"", "ack 1 1 a \"\"", "ack 1 1 \"a\" \"\" more", `ack 1 1 "a" "` + long + `"`, `ack 1 1 "` + long + `" ""`,
 		`silence 00c0ffee00c0ffe 1 1 2 "a" "" any "*" "" "" ""`, `silence 00C0FFEE00C0FFEE 1 1 2 "a" "" any "*" "" "" ""`, `silence 00c0ffee00c0ffee 1 2 2 "a" "" any "*" "" "" ""`,
 		`silence 00c0ffee00c0ffee 1 1 99999999999999 "a" "" any "*" "" "" ""`, `silence 00c0ffee00c0ffee 1 1 2 "a" "" every "*" "" "" ""`,
-		`silence 00c0ffee00c0ffee 1 1 2 "a" "" any "*" "" "" "" over "b"`, `silence 00c0ffee00c0ffee 1 1 2 "a" "" any "*" "" "" "" ended ""`, `silence 00c0ffee00c0ffee 1 1 2 "a" "" any "` + long + `" "" "" ""`,
+		`silence 00c0ffee00c0ffee 1 1 2 "a" "" any "*" "" "" "" over "b"`, `silence 00c0ffee00c0ffee 1 1 2 "a" "" any "*" "" "" "" ended ""`, `silence 00c0ffee00c0ffee 1 1 2 "a" "" any "*" "" "" "" reason tired`, `silence 00c0ffee00c0ffee 1 1 2 "a" "" any "` + long + `" "" "" ""`,
 		`cleared 5 tokenStuck high 1 1 1 3 "" "" "" 0 "" ""`, `cleared 5 stuck minor 1 1 1 3 "" "" "" 0 "" ""`, `cleared 5 tokenStuck minor 1 1 1 3 "" "" ""`,
 		notesHead, "raised 5",
 	} {
@@ -185,18 +186,21 @@ func TestAChangeIsLaterThanWhatItReplaces(t *testing.T) {
 
 func TestASilenceSelectsAlarmsByEveryPatternThatItHas(t *testing.T) {
 	place := Alarm{Kind: TokenStuck, Net: "orders", Subject: "paid"}
+	dead := Alarm{Kind: TokenStuck, Net: "orders", Subject: "paid", Selects: stats.ReasonNoWorker}
 	transition := Alarm{Kind: TransitionStarved, Net: "orders", Subject: "pay"}
 	source := Alarm{Kind: SourceLost, Subject: "berlin"}
 	net := Alarm{Kind: NetDeadlocked, Net: "claims"}
-	all := []Alarm{place, transition, source, net}
+	all := []Alarm{place, dead, transition, source, net}
 	for _, c := range []struct {
 		of   Selection
 		want []Alarm
 	}{
 		{Selection{Net: "*"}, all},
-		{Selection{Net: "order?"}, []Alarm{place, transition}},
-		{Selection{Kind: TokenStuck}, []Alarm{place}},
-		{Selection{Place: "*"}, []Alarm{place}},
+		{Selection{Net: "order?"}, []Alarm{place, dead, transition}},
+		{Selection{Kind: TokenStuck}, []Alarm{place, dead}},
+		{Selection{ForReason: stats.ReasonNoWorker}, []Alarm{dead}},
+		{Selection{ForReason: stats.ReasonIncident, Net: "*"}, nil},
+		{Selection{Place: "*"}, []Alarm{place, dead}},
 		{Selection{Place: "p*", Net: "claims"}, nil},
 		{Selection{Transition: "pay"}, []Alarm{transition}},
 		{Selection{Transition: "paid"}, nil},
@@ -242,13 +246,16 @@ func TestASilenceIsOfSomethingAndBounded(t *testing.T) {
 	}
 	more := newNotes(10)
 	more.putSilence(silenceNote{Silence: ok, at: t0 + 1})
-	if n.merge(more.all(), t0, always); len(n.silences) != MaxSilences || n.silences[ok.ID].ID == "" {
+	n.merge(more.all(), t0, always)
+	if len(n.silences) != MaxSilences || n.silences[ok.ID].ID == "" {
 		t.Errorf("%d silences after one more was merged; want the newest %d", len(n.silences), MaxSilences)
 	}
-	if n.expire(t0 + hour); len(n.silences) != 0 {
+	n.expire(t0 + hour)
+	if len(n.silences) != 0 {
 		t.Errorf("%d silences after their end", len(n.silences))
 	}
-	if n.merge(more.all(), t0+hour, always); len(n.silences) != 0 {
+	n.merge(more.all(), t0+hour, always)
+	if len(n.silences) != 0 {
 		t.Error("a silence that is over is taken from another sidecar")
 	}
 }
@@ -256,13 +263,16 @@ func TestASilenceIsOfSomethingAndBounded(t *testing.T) {
 func TestAcknowledgementsAreKeptWhileTheAlarmIsActive(t *testing.T) {
 	n := newNotes(10)
 	n.acknowledge(&Alarm{Index: 3}, Ack{At: t0, By: "ada"}, false)
-	if n.forget(t0+2*hour, always); n.ack(&Alarm{Index: 3}) == nil {
+	n.forget(t0+2*hour, always)
+	if n.ack(&Alarm{Index: 3}) == nil {
 		t.Error("that of an active alarm is forgotten")
 	}
-	if n.forget(t0+hour, never); n.ack(&Alarm{Index: 3}) == nil {
+	n.forget(t0+hour, never)
+	if n.ack(&Alarm{Index: 3}) == nil {
 		t.Error("that of another sidecar's alarm is forgotten before this one can have the alarm")
 	}
-	if n.forget(t0+hour+1, never); n.ack(&Alarm{Index: 3}) != nil {
+	n.forget(t0+hour+1, never)
+	if n.ack(&Alarm{Index: 3}) != nil {
 		t.Error("that of an alarm that is over is kept")
 	}
 }
@@ -332,7 +342,8 @@ func TestANoteCountsForItsAlarmOnly(t *testing.T) {
 	for what, other := range map[string]Alarm{"place": {Index: 7, Kind: TokenStuck, Net: "n", Subject: "q", Raised: t0},
 		"later alarm": {Index: 7, Kind: TokenStuck, Net: "n", Subject: "p", Raised: t0 + 1}} {
 		next := newNotes(10)
-		if next.merge(read, t0, always); next.ack(&other) != nil || next.ack(&a) == nil {
+		next.merge(read, t0, always)
+		if next.ack(&other) != nil || next.ack(&a) == nil {
 			t.Errorf("another %s: %+v has the acknowledgement, %+v of its alarm", what, next.ack(&other), next.ack(&a))
 		}
 	}

@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strings"
+	"time"
 )
 
 // The first lines of a file of notes, and of a page.
@@ -32,7 +34,8 @@ const anyKind = "any"
 // known the alarm: its kind, net, subject, and when it was raised. silence has
 // an id, the time of its last change, from when and until when it holds, who made it, a
 // comment, the kind of alarms or any, and patterns of nets, places, transitions and
-// sources. cleared has index, kind and severity of an alarm, when it was raised, since when
+// sources, and if it recurs, "recurs" with a cron expression, a time zone and how many seconds each
+// time lasts. cleared has index, kind and severity of an alarm, when it was raised, since when
 // its condition held, when it was cleared, how much it affected, its net, subject and
 // text, and the time, name and comment of its acknowledgement. end has the number of lines
 // between it and the first, and the CRC-32 (IEEE) of all bytes before it. Texts are quoted
@@ -40,47 +43,28 @@ const anyKind = "any"
 // of the same form with 1 in the first line and without alarms of acknowledgements, which
 // earlier versions read too.
 func (n *Noted) File() []byte {
-	var b bytes.Buffer
-	b.WriteString(notesFileHead + "\n")
-	for i := range n.acks {
-		b.WriteString(n.acks[i].line() + n.acks[i].alarm() + "\n")
-	}
-	rest := Noted{silences: n.silences, cleared: n.cleared}
-	for line := range rest.lines() {
-		b.WriteString(line + "\n")
-	}
-	return notesEnded(b.Bytes())
+	return notesText(notesFileHead, n.lines(func(a *ackNote) string { return a.line() + a.alarm() }))
 }
 
 // text returns the notes as one page of any size.
-func (n *Noted) text() []byte {
-	var b bytes.Buffer
-	b.WriteString(notesHead + "\n")
-	for line := range n.lines() {
-		b.WriteString(line + "\n")
-	}
-	return notesEnded(b.Bytes())
+func (n *Noted) text() []byte { return notesText(notesHead, n.lines((*ackNote).line)) }
+
+func notesText(head string, lines []string) []byte {
+	return notesEnded([]byte(strings.Join(slices.Concat([]string{head}, lines, []string{""}), "\n")))
 }
 
-// lines iterates over the lines of the notes.
-func (n *Noted) lines() func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for i := range n.acks {
-			if !yield(n.acks[i].line()) {
-				return
-			}
-		}
-		for i := range n.silences {
-			if !yield(n.silences[i].line()) {
-				return
-			}
-		}
-		for i := range n.cleared {
-			if !yield(n.cleared[i].line()) {
-				return
-			}
-		}
+// lines returns the lines of the notes. ack returns that of an acknowledgement.
+func (n *Noted) lines(ack func(*ackNote) string) (lines []string) {
+	for i := range n.acks {
+		lines = append(lines, ack(&n.acks[i]))
 	}
+	for i := range n.silences {
+		lines = append(lines, n.silences[i].line())
+	}
+	for i := range n.cleared {
+		lines = append(lines, n.cleared[i].line())
+	}
+	return lines
 }
 
 func (a *ackNote) line() string {
@@ -96,18 +80,21 @@ func (a *ackNote) alarm() string {
 	if a.raised == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" %s %q %q %d", a.about.kind, a.about.net, a.about.subject, a.raised)
+	return fmt.Sprintf(" %s %q %q %d", a.about.kind, a.about.net, a.about.subject, a.raised) + reasonWords(a.about.selects)
 }
 
 func (s *silenceNote) line() string {
-	kind, ended := anyKind, ""
+	kind, recurs, ended := anyKind, "", ""
+	if s.Recurs != (Recurrence{}) {
+		recurs = fmt.Sprintf(" recurs %q %q %d", s.Recurs.Cron, s.Recurs.Zone, s.Recurs.For/time.Second)
+	}
 	if s.Kind != 0 {
 		kind = s.Kind.String()
 	}
 	if s.endedBy != "" {
 		ended = fmt.Sprintf(" ended %q", s.endedBy)
 	}
-	return fmt.Sprintf("silence %s %d %d %d %q %q %s %q %q %q %q%s", s.ID, s.at, s.From, s.Until, s.By, s.Comment, kind, s.Net, s.Place, s.Transition, s.Source, ended)
+	return fmt.Sprintf("silence %s %d %d %d %q %q %s %q %q %q %q%s%s%s", s.ID, s.at, s.From, s.Until, s.By, s.Comment, kind, s.Net, s.Place, s.Transition, s.Source, reasonWords(s.ForReason), recurs, ended)
 }
 
 func (c *ClearedAlarm) line() string {
@@ -116,7 +103,7 @@ func (c *ClearedAlarm) line() string {
 		ack = &Ack{}
 	}
 	return fmt.Sprintf("cleared %d %s %s %d %d %d %d %q %q %q %d %q %q", c.Index, c.Kind, c.Severity, c.Raised, c.Since, c.Cleared, c.Affected,
-		c.Net, c.Subject, c.Text, ack.At, ack.By, ack.Comment)
+		c.Net, c.Subject, c.Text, ack.At, ack.By, ack.Comment) + reasonWords(c.Selects)
 }
 
 // notesEnded appends the last line.
@@ -144,7 +131,8 @@ func (n *Noted) line(at int, line string) error {
 	case at > 1 && (word == "ack" || word == "unack"):
 		a := ackNote{index: r.index(), Ack: r.ack(), withdrawn: word == "unack"}
 		if r.rest != "" {
-			a.about, a.raised = key{r.kind(), r.text(), r.text()}, r.time()
+			a.about, a.raised = keyOf(r.kind(), r.text(), r.text()), r.time()
+			a.about.selects = r.reason()
 		}
 		n.acks = append(n.acks, a)
 	case at > 1 && word == "silence":
@@ -170,20 +158,25 @@ func (f *fields) silence() silenceNote {
 	var s silenceNote
 	s.ID, s.at, s.From, s.Until = f.id(), f.time(), f.time(), f.time()
 	s.By, s.Comment = f.text(), f.text()
-	if word, rest, _ := strings.Cut(f.rest, " "); word == anyKind {
-		f.rest = rest
-	} else {
+	if !f.has(anyKind) {
 		s.Kind = f.kind()
 	}
 	s.Net, s.Place, s.Transition, s.Source = f.text(), f.text(), f.text(), f.text()
+	s.ForReason = f.reason()
+	if f.has("recurs") {
+		s.Recurs = Recurrence{Cron: f.text(), Zone: f.text(), For: time.Duration(f.number(uint64(maxWindow/time.Second))) * time.Second}
+		if err := s.Recurs.fault(); err != nil {
+			f.fail("%v", err)
+		}
+	}
 	if f.rest != "" {
 		f.word("ended")
 		if s.endedBy = f.text(); s.endedBy == "" {
 			f.fail("no name of who ended it; expected one")
 		}
 	}
-	if s.Until <= s.From || s.Until-s.From > MaxSilence.Microseconds() {
-		f.fail("from %d until %d; expected at most %s", s.From, s.Until, MaxSilence)
+	if s.Until <= s.From || s.Until-s.From > s.longest().Microseconds() {
+		f.fail("from %d until %d; expected at most %s", s.From, s.Until, s.longest())
 	}
 	if max(len(s.By), len(s.endedBy)) > MaxBy || len(s.Comment) > MaxComment || max(len(s.Net), len(s.Place), len(s.Transition), len(s.Source)) > maxPattern {
 		f.fail("a text is too long; expected names of at most %d bytes, comments of %d and patterns of %d", MaxBy, MaxComment, maxPattern)
@@ -197,6 +190,7 @@ func (f *fields) cleared() ClearedAlarm {
 	if ack := f.ack(); ack != (Ack{}) {
 		c.Ack = &ack
 	}
+	c.Selects = f.reason()
 	return c
 }
 
@@ -219,20 +213,13 @@ func (f *fields) severity() Severity {
 
 // Pages returns the notes as pages.
 func (n *Noted) Pages() (out [][]byte) {
-	var body []byte
-	flush := func() {
-		if body != nil {
-			out, body = append(out, notesEnded(body)), nil
+	lines := n.lines((*ackNote).line)
+	for len(lines) > 0 {
+		count := 0
+		for size := 0; size < pageSize && count < len(lines); count++ {
+			size += len(lines[count]) + 1
 		}
+		out, lines = append(out, notesText(notesHead, lines[:count])), lines[count:]
 	}
-	for line := range n.lines() {
-		if body == nil {
-			body = []byte(notesHead + "\n")
-		}
-		if body = append(append(body, line...), '\n'); len(body) >= pageSize {
-			flush()
-		}
-	}
-	flush()
 	return out
 }

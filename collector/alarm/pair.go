@@ -5,8 +5,6 @@ package alarm
 import (
 	"cmp"
 	"slices"
-
-	"github.com/pnagent/pnagent/internal/ordered"
 )
 
 // unnumbered is an alarm that was over before a process gave it an index.
@@ -19,7 +17,7 @@ type unnumbered struct {
 // bookOf returns a book with the saved alarms.
 func bookOf(saved *Saved) *book {
 	b := newBook(saved.Last)
-	for _, e := range saved.entries() {
+	for _, e := range saved.Alarms {
 		b.put(&e)
 	}
 	for _, index := range saved.Cleared {
@@ -27,27 +25,6 @@ func bookOf(saved *Saved) *book {
 	}
 	b.dirty, b.ended = map[uint32]bool{}, nil
 	return b
-}
-
-// entries returns the alarms with their phases, by Index.
-func (s *Saved) entries() []entry {
-	out := make([]entry, 0, len(s.Active)+len(s.Clearing))
-	for _, a := range s.Active {
-		p := raised
-		if _, is := slices.BinarySearch(s.Raising, a.Index); is {
-			p = raising
-		}
-		out = append(out, entry{a, p})
-	}
-	for _, a := range s.Clearing {
-		p := clearing
-		if _, is := slices.BinarySearch(s.Unsent, a.Index); is {
-			p = unsent
-		}
-		out = append(out, entry{a, p})
-	}
-	ordered.By(out, func(a, b *entry) int { return cmp.Compare(a.Index, b.Index) })
-	return out
 }
 
 // Follow makes the Machine leave indices to another process: Step then returns no
@@ -66,7 +43,7 @@ func (m *Machine) Lead(from, now int64) []Change {
 	m.moved()
 	m.now, m.follows, m.changes = now, false, nil
 	for index, e := range m.book.entries {
-		m.await(index, e.phase)
+		m.await(index, e.Phase)
 	}
 	for _, b := range m.unnumbered {
 		if b.alarm.Raised < from || m.now-b.at > keepFor || !m.book.number(&b.alarm) {
@@ -74,7 +51,7 @@ func (m *Machine) Lead(from, now int64) []Change {
 		}
 		m.changes = append(m.changes, Change{b.alarm, true})
 		b.alarm.Text = b.over
-		m.book.advance(b.alarm, clearing)
+		m.book.advance(b.alarm, Clearing)
 		m.changes = append(m.changes, Change{b.alarm, false})
 		m.tally.Raised[b.alarm.Kind]++
 		m.tally.Cleared[b.alarm.Kind]++
@@ -90,8 +67,8 @@ func (m *Machine) Lead(from, now int64) []Change {
 const confirmWithin = 1e6
 
 // await awaits the confirmation of a notification that another process had begun.
-func (m *Machine) await(index uint32, p phase) {
-	if p != raised {
+func (m *Machine) await(index uint32, p Phase) {
+	if p != Raised {
 		m.awaited[index] = m.now
 	}
 }
@@ -102,7 +79,7 @@ func (m *Machine) resend() {
 	for _, index := range sortedKeys(m.awaited) {
 		e, at := m.book.entries[index], m.awaited[index]
 		switch {
-		case e == nil || e.phase == raised:
+		case e == nil || e.Phase == Raised:
 			delete(m.awaited, index)
 		case m.now-at >= confirmWithin || at > m.now:
 			delete(m.awaited, index)
@@ -110,10 +87,10 @@ func (m *Machine) resend() {
 				m.resent = map[uint32]bool{}
 			}
 			m.resent[index] = true
-			if e.phase != clearing {
+			if e.Phase != Clearing {
 				m.changes = append(m.changes, Change{e.Alarm, true})
 			}
-			if e.phase != raising {
+			if e.Phase != Raising {
 				m.changes = append(m.changes, Change{e.Alarm, false})
 			}
 		}
@@ -126,17 +103,17 @@ func (m *Machine) Fold(s *Saved, now int64) (changes []Change, folded int) {
 	m.moved()
 	m.now, m.changes = now, nil
 	m.book.last = max(m.book.last, s.Last)
-	for _, e := range s.entries() {
+	for _, e := range s.Alarms {
 		if !m.book.merge(e) {
-			if h := m.heldBy(e.Index); h != nil && h.key() == e.key() && e.phase.open() {
+			if h := m.heldBy(e.Index); h != nil && h.key() == e.key() && e.Phase.open() {
 				m.join(h, e.Lost.All())
 			}
 			continue
 		}
 		if !m.follows {
-			m.await(e.Index, e.phase)
+			m.await(e.Index, e.Phase)
 		}
-		if e.phase.open() {
+		if e.Phase.open() {
 			folded += m.takeIndex(&e.Alarm)
 		} else {
 			folded += m.end(e.Index)
@@ -215,7 +192,7 @@ func (m *Machine) end(index uint32) int {
 // adoptOther takes another index of an alarm, if it has one.
 func (m *Machine) adoptOther(k key) {
 	for _, index := range sortedKeys(m.book.entries) {
-		if e := m.book.entries[index]; e.phase.open() && e.key() == k {
+		if e := m.book.entries[index]; e.Phase.open() && e.key() == k {
 			m.takeIndex(&e.Alarm)
 			return
 		}
@@ -230,7 +207,7 @@ func (m *Machine) unify() {
 	for _, index := range sortedKeys(m.book.entries) {
 		e := m.book.entries[index]
 		h := m.byKey[e.key()]
-		if !e.phase.open() || h != nil && h.Index == index {
+		if !e.Phase.open() || h != nil && h.Index == index {
 			continue
 		}
 		if _, is := m.awaited[index]; is {
@@ -238,10 +215,11 @@ func (m *Machine) unify() {
 			continue
 		}
 		a := e.Alarm
-		if a.Text = "over: the alarm continues under another index"; h == nil {
+		a.Text = "over: the alarm continues under another index"
+		if h == nil {
 			a.Text = "over: two sidecars that were cut off from each other gave this alarm two indices"
 		}
-		m.book.advance(a, clearing)
+		m.book.advance(a, Clearing)
 		m.changes = append(m.changes, Change{a, false})
 	}
 }
@@ -251,11 +229,11 @@ func (m *Machine) Confirm(index uint32, raise bool) {
 	e := m.book.entries[index]
 	switch {
 	case e == nil:
-	case raise && e.phase == unsent:
-		m.book.advance(e.Alarm, clearing)
+	case raise && e.Phase == Unsent:
+		m.book.advance(e.Alarm, Clearing)
 	case raise:
-		m.book.advance(e.Alarm, raised)
-	case !e.phase.open():
+		m.book.advance(e.Alarm, Raised)
+	case !e.Phase.open():
 		m.book.advance(e.Alarm, cleared)
 	}
 }
@@ -345,9 +323,10 @@ func (m *Machine) Saved() Saved {
 // part returns the alarms of these indices, to save or share.
 func (m *Machine) part(indices []uint32) Saved {
 	s := m.book.saved(indices)
-	for i := range s.Active {
-		if h := m.byKey[s.Active[i].key()]; h != nil && h.Index == s.Active[i].Index {
-			s.Active[i] = h.Alarm
+	for i := range s.Alarms {
+		e := &s.Alarms[i]
+		if h := m.byKey[e.key()]; h != nil && h.Index == e.Index && e.Phase.open() {
+			e.Alarm = h.Alarm
 		}
 	}
 	return s

@@ -58,8 +58,8 @@ func TestAFollowerShowsSharedAlarmsAndNotifiesNothing(t *testing.T) {
 	m.Follow()
 	wants(t, "a raise", nil, texts(m.Step(alarmtest.ViewOf(stuckAt(0, 1)), t0)))
 	wants(t, "without an index", nil, shown(m))
-	page := Saved{Last: 30, Active: []Alarm{{Index: 20, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0, Text: "x"},
-		{Index: 21, Kind: TokenStuck, Net: "n", Subject: "p3", Raised: t0, Text: "y"}}, Raising: []uint32{20}}
+	page := Saved{Last: 30, Alarms: []Entry{{Alarm{Index: 20, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0, Text: "x"}, Raising},
+		{Alarm{Index: 21, Kind: TokenStuck, Net: "n", Subject: "p3", Raised: t0, Text: "y"}, Raised}}}
 	changes, folded := m.Fold(&page, t0+1)
 	wants(t, "a page", nil, texts(changes))
 	wants(t, "with indices", []string{"20 p0", "21 p3"}, shown(m))
@@ -68,7 +68,7 @@ func TestAFollowerShowsSharedAlarmsAndNotifiesNothing(t *testing.T) {
 	}
 	wants(t, "what is over here and not there", nil, texts(m.Step(alarmtest.ViewOf(stuckAt(1)), t0+60e6)))
 	wants(t, "stays", []string{"20 p0", "21 p3"}, shown(m))
-	m.Fold(&Saved{Last: 30, Cleared: []uint32{21}, Clearing: []Alarm{{Index: 20, Kind: TokenStuck, Net: "n", Subject: "p0"}}}, t0+61e6)
+	m.Fold(&Saved{Last: 30, Cleared: []uint32{21}, Alarms: in(Clearing, Alarm{Index: 20, Kind: TokenStuck, Net: "n", Subject: "p0"})}, t0+61e6)
 	wants(t, "what is over there", nil, shown(m))
 	m.Fold(&page, t0+62e6)
 	wants(t, "an old page brings nothing back", nil, shown(m))
@@ -81,7 +81,7 @@ func TestAnAlarmThatOnlyTheOtherSawIsClearedUnderItsIndex(t *testing.T) {
 	m := quick(t)
 	m.Follow()
 	m.Step(alarmtest.ViewOf(stuckAt()), t0)
-	m.Fold(&Saved{Last: 20, Active: []Alarm{{Index: 20, Kind: TokenStuck, Net: "n", Subject: "p2", Raised: t0}}}, t0+1)
+	m.Fold(&Saved{Last: 20, Alarms: in(Raised, Alarm{Index: 20, Kind: TokenStuck, Net: "n", Subject: "p2", Raised: t0})}, t0+1)
 	m.Step(alarmtest.ViewOf(stuckAt()), t0+20e6)
 	wants(t, "at the take-over", nil, texts(m.Lead(0, t0+21e6)))
 	wants(t, "at the next View", []string{"clear 20 p2"}, texts(m.Step(alarmtest.ViewOf(stuckAt()), t0+22e6)))
@@ -116,7 +116,7 @@ func TestOfTwoIndicesTheLargerIsClearedAfterItsRaise(t *testing.T) {
 	m := quick(t)
 	wants(t, "raised", []string{"raise 11 p0"}, texts(m.Step(alarmtest.ViewOf(stuckAt(0)), t0)))
 	m.Confirm(11, true)
-	other := Saved{Last: 90, Active: []Alarm{{Index: 5, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0 - 5e6}, {Index: 90, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0}}, Raising: []uint32{90}}
+	other := Saved{Last: 90, Alarms: []Entry{{Alarm{Index: 5, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0 - 5e6}, Raised}, {Alarm{Index: 90, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0}, Raising}}}
 	m.Fold(&other, t0+1e6)
 	wants(t, "the smallest stays", []string{"5 p0"}, shown(m))
 	wants(t, "the one that was sent is cleared", []string{"clear 11 p0"}, texts(m.Step(alarmtest.ViewOf(stuckAt(0)), t0+1e6)))
@@ -195,7 +195,7 @@ func TestPagesAreBounded(t *testing.T) {
 		if err != nil || len(page) > MaxPage/2 {
 			t.Fatalf("%d bytes, %v", len(page), err)
 		}
-		n += len(s.Active)
+		n += len(s.Alarms)
 	}
 	if n != 2000 || len(pages) < 4 || len(pages) > 20 {
 		t.Errorf("%d alarms on %d pages", n, len(pages))
@@ -262,12 +262,12 @@ func TestAnAlarmThatEndsBeforeItsRaiseIsSentIsSentWhole(t *testing.T) {
 	want := []string{"raise 11 p0", "clear 11 p0", "clear 12 p1"}
 	wants(t, "the next process", want, texts(next.Step(alarmtest.ViewOf(stuckAt()), t0+4e6)))
 	next.Confirm(11, true)
-	if s := next.Saved(); len(s.Unsent) != 0 || len(s.Clearing) != 2 {
+	if s := next.Saved(); len(s.Alarms) != 2 || s.Alarms[0].Phase != Clearing || s.Alarms[1].Phase != Clearing {
 		t.Errorf("when the raise is sent: %+v", s)
 	}
 	next.Confirm(11, false)
 	next.Confirm(12, false)
-	if s := next.Saved(); len(s.Clearing) != 0 || len(s.Cleared) != 2 {
+	if s := next.Saved(); len(s.Alarms) != 0 || len(s.Cleared) != 2 {
 		t.Errorf("when all is sent: %+v", s)
 	}
 	other := NewMachine(pairRules(t), Saved{Last: 10}, forgetAfter)
@@ -288,7 +288,7 @@ func TestAlarmsThatTheProcessOnDutyDoesNotAnnounce(t *testing.T) {
 		want  int
 	}
 	standby, alone := Duty{Shared: true}, Duty{}
-	announced := &Saved{Last: 20, Active: []Alarm{{Index: 20, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0}}}
+	announced := &Saved{Last: 20, Alarms: in(Raised, Alarm{Index: 20, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0})}
 	for rule, steps := range map[string][]step{
 		"it counts after 30 s": {{0, standby, []int{0}, nil, 0}, {AnnounceWithin - 1, standby, []int{0}, nil, 0}, {AnnounceWithin, standby, []int{0}, nil, 1}},
 		"each counts by itself": {{0, standby, []int{0}, nil, 0}, {1e6, standby, []int{0, 1}, nil, 0}, {AnnounceWithin, standby, []int{0, 1}, nil, 1},

@@ -32,13 +32,13 @@ func (m *Machine) lookAtRegions(sources []merge.Source) {
 		}
 		k := regionKey{src.Net, src.Region}
 		w := m.regions[k]
-		if w == nil && src.State == merge.Gone && m.byKey[key{RegionStopped, src.Net, src.Region}] == nil {
+		if w == nil && src.State == merge.Gone && m.byKey[keyOf(RegionStopped, src.Net, src.Region)] == nil {
 			continue
 		}
 		if w == nil {
 			net := m.rules.net(src.Net)
 			w = &regionWatch{net: src.Net, name: src.Region, rule: net.whole(RegionStopped)}
-			w.alarm = m.byKey[key{RegionStopped, src.Net, src.Region}]
+			w.alarm = m.byKey[keyOf(RegionStopped, src.Net, src.Region)]
 			m.regions[k] = w
 		}
 		last := owners[w]
@@ -56,7 +56,7 @@ func (m *Machine) lookAtRegions(sources []merge.Source) {
 		}
 	}
 	for _, w := range order {
-		m.judge(&w.watch, key{RegionStopped, w.net, w.name}, &w.rule, finding{wrong: w.rule.On && w.reason != "", affected: 1, unknown: w.unknown}, w.text)
+		m.judge(&w.watch, keyOf(RegionStopped, w.net, w.name), &w.rule, finding{wrong: w.rule.On && w.reason != "", affected: 1, unknown: w.unknown}, w.text)
 	}
 }
 

@@ -2,12 +2,7 @@
 
 package alarm
 
-import (
-	"math"
-
-	"github.com/pnagent/pnagent/collector/merge"
-	"github.com/pnagent/pnagent/stats"
-)
+import "github.com/pnagent/pnagent/collector/merge"
 
 // rest is what a Machine knows of its last Step that judged everything. While a View
 // reports what that one did, nothing is judged again before the next moment at which time
@@ -54,13 +49,14 @@ func (m *Machine) judged(view *merge.View, moves uint64) {
 // microseconds since the Unix epoch; 0 for never.
 func (m *Machine) Due() int64 { return m.rest.due }
 
-// wakeForStuck notes when the tokens of a place that are too old become more.
-func (m *Machine) wakeForStuck(s *subject, row *stats.Place, ages bool, affected uint64) {
-	switch all := min(row.Tokens, row.Ages.InjectedBefore(math.MaxInt64)); {
-	case !s.rule.On || row.Oldest == 0:
-	case affected == 0:
-		m.wake(row.Oldest + s.rule.After.Microseconds() + 1)
-	case ages && affected < all:
+// wakeForStuck notes when tokens are too old that count since a time, 0 for none, or that those
+// which are too old become more.
+func (m *Machine) wakeForStuck(s *subject, since int64, more bool) {
+	switch {
+	case !s.rule.On:
+	case since != 0:
+		m.wake(since + s.rule.After.Microseconds() + 1)
+	case more:
 		m.wake(m.now)
 	}
 }

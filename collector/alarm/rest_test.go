@@ -68,14 +68,16 @@ func TestAMachineRestsWhileNothingIsReported(t *testing.T) {
 		"there are no sources yet": func(v *merge.View) { v.Sources = nil },
 	} {
 		v := again()
-		if change(v); m.rests(v, t0+3601e6) {
+		change(v)
+		if m.rests(v, t0+3601e6) {
 			t.Errorf("it rests although %s", name)
 		}
 	}
 	if m.rests(again(), t0) {
 		t.Error("it rests although the clock was set back")
 	}
-	if m.With(DefaultRules()); m.rests(again(), t0+3601e6) {
+	m.With(DefaultRules())
+	if m.rests(again(), t0+3601e6) {
 		t.Error("it rests although its rules are others")
 	}
 }

@@ -140,10 +140,18 @@ func TestAFaultInRulesIsReportedWithItsPosition(t *testing.T) {
 		{"stuck: {after: 1m}", `alarms.yaml:1:1: unknown key "stuck"; expected a mapping with the keys settle`},
 		{"settle: soon", `alarms.yaml:1:9: found "soon"; expected a duration`},
 		{"defaults:\n  stucked: on", `alarms.yaml:2:3: unknown key "stucked"; expected one of stuck, starved`},
-		{"defaults:\n  stuck: maybe", `alarms.yaml:2:10: found "maybe"; expected on, off, or a mapping with after`},
-		{"defaults:\n  stuck: {above: 3}", `alarms.yaml:2:11: unknown key "above"; expected one of after, for, clear_after`},
+		{"defaults:\n  stuck: maybe", `alarms.yaml:2:10: found "maybe"; expected on, off, or a mapping with reason, after`},
+		{"defaults:\n  stuck: {above: 3}", `alarms.yaml:2:11: unknown key "above"; expected one of reason, after, for, clear_after`},
 		{"defaults:\n  stuck: {after: -1s}", `alarms.yaml:2:18: found "-1s"; expected a duration`},
 		{"defaults:\n  stuck: {after: 1000000h}", `expected a duration from 0s to 10 years`},
+		{"defaults:\n  stuck: {after: due - 5m}", `alarms.yaml:2:18: found "due - 5m"; expected a duration from 0s to 10 years such as 10m, one from when a token was due such as due + 5m, or off`},
+		{"defaults:\n  stuck: {after: due + }", `found "due +"; expected a duration`},
+		{"defaults:\n  stuck: {after: + 5m}", `found "+ 5m"; expected a duration`},
+		{"defaults:\n  starved: {after: due + 5m}", `found "due + 5m"; expected a duration from 0s to 10 years such as 30s, 10m or 1h30m`},
+		{"defaults:\n  stuck: {reason: late}", `alarms.yaml:2:19: found "late"; expected a reason: one of enabled, running, delayed, guarded, missing, inhibited, manual, dead, incident, noWorker`},
+		{"defaults:\n  stuck: []", `alarms.yaml:2:10: 0 rules; expected 1 to 11`},
+		{"defaults:\n  stuck: [on, {reason: dead}, {reason: dead, after: 1m}]", `alarms.yaml:2:31: a second rule for reason dead; expected one for each reason, and one without`},
+		{"defaults:\n  starved: [on]", `alarms.yaml:2:12: found a sequence; expected on, off, or a mapping`},
 		{"defaults:\n  failures: {above: 100%}", `found "100%"; expected a share such as 20%`},
 		{"defaults:\n  failures: {above: NaN}", `expected a share`},
 		{"defaults:\n  failures: {runs: -1}", `expected a number`},
@@ -204,6 +212,61 @@ func TestTheDocumentHasTheDefaultSeverities(t *testing.T) {
 		want := DefaultRules().base[k].Severity
 		if !regexp.MustCompile("(?m)^\\| `" + k.String() + "` \\|.*\\| " + want.String() + " \\|$").Match(text) {
 			t.Errorf("docs/alarms.md does not have %s as %s", k, want)
+		}
+	}
+}
+
+func TestARuleSaysWhenATransitionIsExpectedToFire(t *testing.T) {
+	rules, err := ReadRules(strings.NewReader(`
+defaults:
+  expect: {grace: 1m, severity: minor}
+overrides:
+  - {net: n, expect: {grace: 2m}}
+  - {net: n, transition: "*", expect: {every: 10m}}
+  - {net: n, transition: night, expect: {cron: "0 3 * * *", zone: Europe/Berlin, grace: 15m}}
+  - {net: n, transition: engine, expect: off}
+`), "rules.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	noon := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC).UnixMicro()
+	for _, c := range []struct {
+		net, transition string
+		on              bool
+		grace, every    time.Duration
+		next            string
+	}{
+		{"other", "t", true, time.Minute, 0, ""},
+		{"n", "t", true, 2 * time.Minute, 10 * time.Minute, "2026-11-29T12:10:00Z"},
+		{"n", "night", true, 15 * time.Minute, 0, "2026-11-30T02:00:00Z"},
+		{"n", "engine", false, 2 * time.Minute, 10 * time.Minute, "2026-11-29T12:10:00Z"},
+	} {
+		r := rules.Of(FiringMissed, c.net, c.transition)
+		if r.On != c.on || r.After != c.grace || r.Every != c.every || r.Severity != Minor || r.scheduled() != (c.next != "") {
+			t.Errorf("%s %s: %+v", c.net, c.transition, r)
+		}
+		if c.next != "" && date(r.next(noon)) != c.next {
+			t.Errorf("%s %s: next %s, want %s", c.net, c.transition, date(r.next(noon)), c.next)
+		}
+	}
+}
+
+func TestExpectationsThatAreRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		`defaults: {expect: {every: 10m}}`:                                                  `rules.yaml:1:21: every without a transition; expected it in an override with one`,
+		`overrides: [{net: n, expect: {cron: "0 3 * * *"}}]`:                                `rules.yaml:1:31: cron without a transition; expected it in an override with one`,
+		`overrides: [{transition: t, expect: {cron: "0 3 * * *", every: 1h}}]`:              `rules.yaml:1:44: cron beside every; expected one of them`,
+		`overrides: [{transition: t, expect: {zone: UTC}}]`:                                 `rules.yaml:1:44: a zone without cron; expected both, such as {cron: "0 3 * * *", zone: Europe/Berlin}`,
+		`overrides: [{transition: t, expect: {cron: "0 3 * * *", zone: Berlin}}]`:           `rules.yaml:1:63: found "Berlin"; expected the name of a time zone, such as Europe/Berlin`,
+		`overrides: [{transition: t, expect: {cron: "0 0 3 * * ?"}}]`:                       `rules.yaml:1:44: cron: 6 fields; expected the 5 of crontab: minute, hour, day, month, weekday`,
+		`overrides: [{transition: t, expect: {every: 10}}]`:                                 `rules.yaml:1:45: found "10"; expected a duration from 0s to 10 years such as 30s, 10m or 1h30m`,
+		`overrides: [{transition: t, expect: {every: 10ms}}]`:                               `rules.yaml:1:45: found "10ms"; expected a second or more, such as 10m`,
+		`overrides: [{transition: t, expect: {each: 10m}}]`:                                 `rules.yaml:1:38: unknown key "each"; expected one of every, cron, zone, grace, clear_after, severity`,
+		`overrides: [{place: p, expect: off}]`:                                              `rules.yaml:1:24: unknown key "expect"; expected one of stuck`,
+		`overrides: [{transition: t, expect: {cron: "0 3 * * *", grace: soon, zone: UTC}}]`: `rules.yaml:1:64: found "soon"; expected a duration from 0s to 10 years such as 30s, 10m or 1h30m`,
+	} {
+		if _, err := ReadRules(strings.NewReader(text), "rules.yaml"); err == nil || err.Error() != want {
+			t.Errorf("%s\n%v\nwant %s", text, err, want)
 		}
 	}
 }

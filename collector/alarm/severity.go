@@ -60,6 +60,8 @@ func (m *Machine) rated(h *held) Alarm {
 		a.Above = r.Above
 	case FailureRatio, TransitionLoop:
 		a.Above, a.Window, a.Measured = r.Above, r.Window, h.also
+	case FiringMissed:
+		a.After, a.LastFired = r.After, int64(h.also)
 	}
 	return a
 }

@@ -34,7 +34,7 @@ type sourceAlarm struct {
 func (m *Machine) watchSource(name string) *sourceWatch {
 	s := &sourceWatch{name: name}
 	for kind, a := range s.alarms() {
-		a.alarm = m.byKey[key{kind, "", name}]
+		a.alarm = m.byKey[keyOf(kind, "", name)]
 	}
 	s.find(m.rules)
 	return s
@@ -59,7 +59,13 @@ func (m *Machine) lookAtSources(sources []merge.Source) {
 		src := &sources[i]
 		s := m.sourceAt(i, src.Name)
 		if s.step != m.step {
-			s.step, s.up, s.met, s.since, s.lost.nets, s.conflict.nets, s.refused.nets = m.step, false, false, 0, 0, 0, 0
+			s.step = m.step
+			s.up = false
+			s.met = false
+			s.since = 0
+			s.lost.nets = 0
+			s.conflict.nets = 0
+			s.refused.nets = 0
 			s.forgotten, s.forgottenSince = 0, 0
 			order = append(order, s)
 		}
@@ -132,7 +138,7 @@ func (s *sourceWatch) judge(m *Machine) {
 	if !s.met && s.forgotten > 0 {
 		lost.unknown = s.silence()
 	}
-	m.judge(&s.lost.watch, key{SourceLost, "", s.name}, &s.lost.rule, lost, s.lostText)
+	m.judge(&s.lost.watch, keyOf(SourceLost, "", s.name), &s.lost.rule, lost, s.lostText)
 	for kind, a := range [...]*sourceAlarm{SourceConflict: &s.conflict, SourceRefused: &s.refused} {
 		if a == nil || a.nets == 0 && a.alarm == nil && a.wrong == 0 && !m.linked {
 			continue
@@ -141,7 +147,7 @@ func (s *sourceWatch) judge(m *Machine) {
 		if !s.met {
 			f.unknown = s.silence()
 		}
-		m.judge(&a.watch, key{Kind(kind), "", s.name}, &a.rule, f, func(since int64, wrong bool) string {
+		m.judge(&a.watch, keyOf(Kind(kind), "", s.name), &a.rule, f, func(since int64, wrong bool) string {
 			return s.refusedText(Kind(kind), a, since, wrong)
 		})
 	}

@@ -3,8 +3,11 @@
 package alarm
 
 import (
+	"cmp"
 	"slices"
 	"time"
+
+	"github.com/pnagent/pnagent/stats"
 )
 
 // Kind is the condition of an alarm. Its numbers are those of PetrinetAlarm in
@@ -13,22 +16,24 @@ type Kind uint8
 
 // The kinds of alarms.
 const (
-	TokenStuck        Kind = 1 + iota // the oldest token of a place is too old
-	TransitionStarved                 // a transition is enabled and has not fired for too long
-	SourceLost                        // a source is silent
-	NetDeadlocked                     // instances of a net are deadlocked
-	FailureRatio                      // too many runs of a transition fail
-	TransitionLoop                    // a transition fires too often
-	NATSDisconnected                  // the sidecar has no connection to NATS
-	SourceConflict                    // two processes publish as one source of one net
-	SourceRefused                     // the messages of a source are refused
-	RegionStopped                     // a region is stopped
+	TokenStuck         Kind = 1 + iota // the oldest token of a place is too old
+	TransitionStarved                  // a transition is enabled and has not fired for too long
+	SourceLost                         // a source is silent
+	NetDeadlocked                      // instances of a net are deadlocked
+	FailureRatio                       // too many runs of a transition fail
+	TransitionLoop                     // a transition fires too often
+	NATSDisconnected                   // the sidecar has no connection to NATS
+	SourceConflict                     // two processes publish as one source of one net
+	SourceRefused                      // the messages of a source are refused
+	RegionStopped                      // a region is stopped
+	FiringMissed                       // a transition did not fire when it was due
+	AgentXDisconnected                 // a sidecar has no session with its AgentX master
 )
 
 // String returns the name of the kind.
 func (k Kind) String() string {
 	names := [...]string{"unknown", "tokenStuck", "transitionStarved", "sourceLost", "netDeadlocked", "failureRatio", "transitionLoop",
-		"natsDisconnected", "sourceConflict", "sourceRefused", "regionStopped"}
+		"natsDisconnected", "sourceConflict", "sourceRefused", "regionStopped", "firingMissed", "agentxDisconnected"}
 	if int(k) < len(names) {
 		return names[k]
 	}
@@ -59,13 +64,15 @@ func KindNamed(name string) (Kind, bool) {
 type Alarm struct {
 	Index    uint32 // later alarms have larger numbers, over restarts too
 	Kind     Kind
-	Net      string   // id; "" for an alarm about a source or the sidecar
-	Subject  string   // id of the place or transition, name of the source or the region, or "" for the whole net or the sidecar
-	Severity Severity // by the rules; 0 in Saved, which does not keep it
-	Raised   int64    // microseconds since the Unix epoch
-	Since    int64    // since when the condition has held
-	Affected uint64   // tokens, instances, nets of a source, or 1 region
-	Text     string   // for people
+	Net      string       // id; "" for an alarm about a source or the sidecar
+	Subject  string       // id of the place or transition, name of the source or the region, or "" for the whole net or the sidecar
+	Selects  stats.Reason // of tokenStuck: the reason of its rule; ReasonUnknown for a rule that names none
+	Severity Severity     // by the rules; 0 in Saved, which does not keep it
+	Raised   int64        // microseconds since the Unix epoch
+	Since    int64        // since when the condition has held, or when a firing was due
+	Affected uint64       // tokens, instances, nets of a source, 1 region, or missed firings
+	Text     string       // for people
+	Why      Why          // not in Saved
 
 	// Lost are the sources that held what the alarm is about and do not report it any more,
 	// by name. While there is one it is unknown whether the alarm is over.
@@ -83,16 +90,30 @@ type Alarm struct {
 	Unshown bool
 
 	// Numbers of the text, in an ActiveSet only; 0 where the kind has none.
-	After    time.Duration // of the rule
-	Above    float64       // of the rule
-	Window   time.Duration // of the rule
-	Measured float64       // the runs of which Affected failed, or the firings a second
-	Outdated bool          // Since, Affected and Measured are of an earlier moment: whether the condition holds is not known, or it does not
+	After     time.Duration // of the rule
+	Above     float64       // of the rule
+	Window    time.Duration // of the rule
+	Measured  float64       // the runs of which Affected failed, or the firings a second
+	LastFired int64         // when the transition of a FiringMissed fired last, in microseconds since the Unix epoch
+	Outdated  bool          // Since, Affected and Measured are of an earlier moment: whether the condition holds is not known, or it does not
 
 	// Notes of operators, in an ActiveSet only.
 	Ack           *Ack  // nil if it is not acknowledged
 	SilencedUntil int64 // microseconds since the Unix epoch; 0 if it is not silenced
 }
+
+// Why is why the oldest token that an alarm is about does not move. The zero Why is not known.
+type Why struct {
+	Instance   string     // that holds the token
+	Wait       stats.Wait // what it waits for; its Transition and Place are indices in the net's definition
+	Transition string     // id
+	Place      string     // id of the place that blocks the transition; "" for none
+	Words      string     // the same for people
+}
+
+// Reason returns why the oldest token that the alarm is about does not move, also if only the reason
+// of its rule is known.
+func (a *Alarm) Reason() stats.Reason { return cmp.Or(a.Selects, a.Why.Wait.Reason) }
 
 // ActiveSet is the set of active alarms at one moment. It is immutable and shared by all readers.
 type ActiveSet struct {
@@ -135,7 +156,7 @@ func (a *Alarm) About() (place, transition, source, region string) {
 	switch a.Kind {
 	case TokenStuck:
 		return a.Subject, "", "", ""
-	case TransitionStarved, FailureRatio, TransitionLoop:
+	case TransitionStarved, FailureRatio, TransitionLoop, FiringMissed:
 		return "", a.Subject, "", ""
 	case SourceLost, SourceConflict, SourceRefused:
 		return "", "", a.Subject, ""

@@ -20,6 +20,10 @@ type Notification struct {
 	Change            // not used if Suppressed is not 0
 	At         int64  // microseconds since the Unix epoch
 	Suppressed uint64 // notifications suppressed since the start; 0 for a Change
+
+	// To are the recipients that get it. Sinks that are no recipients get everything but reminders.
+	To       []string
+	Reminder Reminder // of an alarm that is active and not acknowledged; else zero
 }
 
 // limiter is a token bucket. It suppresses and counts raises that find it empty, and makes

@@ -40,9 +40,9 @@ func TestMain(m *testing.M) {
 //	reload                              the same, for the running machine
 //	net NET PLACE… / TRANSITION… / FROM>TO…    in the View from now on; again to replace its definition
 //	drop NET                            not in the View any more
-//	columns NET all | nothing           which columns the sources fill in
+//	columns NET all | nothing | firings which columns the sources fill in
 //	place NET PLACE tokens=3 oldest=5s  times are since the beginning
-//	transition NET TRANSITION enabled=1 since=5s fired=7s firings=9 failures=1
+//	transition NET TRANSITION enabled=1 since=5s fired=7s due=9s firings=9 failures=1
 //	since NET 5s                        the counters of the net restart
 //	deadlocked NET 3
 //	recalled NET 2                      number of its sources without messages since the start
@@ -51,6 +51,8 @@ func TestMain(m *testing.M) {
 //	without NAME                        not in the View any more
 //	nats connected 5s SERVER            since when the sidecar is connected to NATS
 //	nats away 5s REASON                 since when not, and why
+//	agentx up|away 5s REASON            the same for the session with the AgentX master
+//	agentx others NAMES                 the other sidecars of the group without one
 //	interrupted on | off                whether what the View shows is from before a break
 //	at 10s                              a step, and what it changes
 //	from 11s to 60s                     a step a second
@@ -161,7 +163,7 @@ func (s *story) do(line string) string {
 	case "net", "drop":
 		s.net(words[1], words[2:], words[0] == "drop")
 	case "columns":
-		s.netNamed(words[1]).Rows.Columns = map[string]stats.Columns{"all": stats.AllColumns, "nothing": 0}[words[2]]
+		s.netNamed(words[1]).Rows.Columns = map[string]stats.Columns{"all": stats.AllColumns, "nothing": 0, "firings": stats.ColFirings}[words[2]]
 	case "place", "transition", "deadlocked", "recalled", "since":
 		s.row(words)
 	case "source":
@@ -179,6 +181,8 @@ func (s *story) do(line string) string {
 		return out.String()
 	case "nats":
 		s.nats(words[1] == "connected", micros(s.t, words[2]), strings.Join(words[3:], " "))
+	case "agentx":
+		s.agentx(words[1], words[2:])
 	case "interrupted":
 		s.view.Interrupted = words[1] == "on"
 	case "without":
@@ -321,6 +325,8 @@ func (s *story) transition(n *merge.NetView, id, name, value string) {
 			tr.EnabledSince = moment(s.t, value)
 		case "fired":
 			tr.LastFiring = moment(s.t, value)
+		case "due":
+			tr.NextDue = moment(s.t, value)
 		case "firings":
 			tr.Firings = number(s.t, value)
 		case "failures":
@@ -404,6 +410,19 @@ func (s *story) holds(name string, n *merge.NetView, left string, words []string
 		}
 	}
 	n.Remnants = append(n.Remnants, r)
+}
+
+func (s *story) agentx(what string, words []string) {
+	state := merge.Master{}
+	if s.view.AgentX != nil {
+		state = *s.view.AgentX
+	}
+	if what == "others" {
+		state.Others = strings.Join(words, " ")
+	} else {
+		state.ConnState = natslink.ConnState{Connected: what == "up", Server: "unix:/a", Since: t0 + micros(s.t, words[0]), Reason: strings.Join(words[1:], " ")}
+	}
+	s.view.AgentX = &state
 }
 
 func (s *story) nats(connected bool, since int64, text string) {

@@ -4,8 +4,10 @@ package alarm
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pnagent/pnagent/collector/merge"
+	"github.com/pnagent/pnagent/petri"
 )
 
 // ruleOff is the reason of a clear after a change of the rules.
@@ -28,11 +30,15 @@ func (m *Machine) refresh(h *held, f *finding, text func(since int64, wrong bool
 		since = h.Since
 	}
 	followed := m.follow(h, m.cause(f, h.Raised, h.Follows != ""))
-	stale := followed || h.rewrite || h.restored || h.says != ofRow || h.Affected != f.affected || h.Since != since || h.also != f.also
-	h.over, h.restored, h.rewrite, h.says, h.Unknown = 0, false, false, ofRow, ""
+	stale := followed || h.rewrite || h.restored || h.says != ofRow || h.Affected != f.affected || h.Since != since || h.also != f.also || h.Why != f.why
+	h.over = 0
+	h.restored = false
+	h.rewrite = false
+	h.says = ofRow
+	h.Unknown = ""
 	if stale {
 		m.moved()
-		h.Affected, h.Since, h.also = f.affected, since, f.also
+		h.Affected, h.Since, h.also, h.Why = f.affected, since, f.also, f.why
 		h.Text = text(since, true) + h.following()
 	}
 }
@@ -44,27 +50,40 @@ func (m *Machine) noteOver(h *held) {
 	if h.says == unknown || followed {
 		m.moved()
 		h.says, h.Unknown = over, ""
-		h.Text = fmt.Sprintf("alarm %s does not hold any more for %s", h.Kind, h.subject())
+		h.Text = fmt.Sprintf("alarm %s does not hold any more for %s", h.Kind, m.subject(&h.Alarm))
 	}
 }
 
-// subject returns the subject of the alarm for a text.
-func (a *Alarm) subject() string {
-	place, transition, source, region := a.About()
-	net := fmt.Sprintf("net %q", a.Net)
+// subject returns the subject of an alarm for a text.
+func (m *Machine) subject(a *Alarm) string {
+	id, transition, source, region := a.About()
+	def := &petri.Net{ID: a.Net} // that of a net which is gone
+	if w := m.nets[a.Net]; w != nil {
+		def = w.def
+	}
 	switch {
 	case a.Kind == NATSDisconnected:
 		return "the connection to NATS"
-	case place != "":
-		return fmt.Sprintf("place %q of %s", place, net)
+	case a.Kind == AgentXDisconnected:
+		return "the session with the AgentX master"
+	case id != "":
+		place := petri.Place{ID: id}
+		if i := slices.IndexFunc(def.Places, func(p petri.Place) bool { return p.ID == id }); i >= 0 {
+			place = def.Places[i]
+		}
+		return fmt.Sprintf("%s of %s", place.Words(), def.Words()) + selectsText(a.Selects)
 	case transition != "":
-		return fmt.Sprintf("transition %q of %s", transition, net)
+		of := petri.Transition{ID: transition}
+		if i := slices.IndexFunc(def.Transitions, func(t petri.Transition) bool { return t.ID == transition }); i >= 0 {
+			of = def.Transitions[i]
+		}
+		return fmt.Sprintf("%s of %s", of.Words(), def.Words())
 	case source != "":
 		return fmt.Sprintf("source %q", source)
 	case region != "":
-		return fmt.Sprintf("region %q of %s", region, net)
+		return fmt.Sprintf("region %q of %s", region, def.Words())
 	}
-	return net
+	return def.Words().String()
 }
 
 // lostText returns what is known of the origins of an alarm.

@@ -14,6 +14,7 @@ import (
 	"github.com/pnagent/pnagent/collector/alarm/alarmtest"
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/seeds"
+	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -132,7 +133,8 @@ defaults:
 func randomly(n *merge.NetView, rng *rand.Rand, now int64) *merge.NetView {
 	next := *n
 	next.Rows = stats.NewRows(len(n.Def.Places), len(n.Def.Transitions))
-	if next.Rows.Columns = stats.AllColumns; rng.IntN(8) == 0 {
+	next.Rows.Columns = stats.AllColumns
+	if rng.IntN(8) == 0 {
 		next.Rows.Columns = 0
 	}
 	next.Rows.Net.Deadlocked = rng.Uint64N(3)
@@ -148,4 +150,30 @@ func randomly(n *merge.NetView, rng *rand.Rand, now int64) *merge.NetView {
 		next.Rows.Transitions[i] = tr
 	}
 	return &next
+}
+
+// An alarm about a process of BPMN names what its author drew, also the place that blocks it.
+func TestTextsSpeakTheLanguageOfTheModel(t *testing.T) {
+	n := alarmtest.Wide("leave", 2, t0-hour)
+	n.Def.Model = &petri.Model{Kind: petri.ModelBPMN}
+	n.Def.Places[0].Called = petri.Called{Kind: "user task", Name: "Approve the request"}
+	n.Def.Places[1].Called = petri.Called{Kind: "sequence flow", Name: "Ask → both"}
+	n.Def.Transitions[0].Called = n.Def.Places[0].Called
+	n.Rows.Places[0].Stuck = []stats.Token{{Instance: "a/1", Injected: t0 - hour, Waits: []stats.Wait{{Reason: stats.ReasonMissing, Place: 1, Count: 1}}}}
+	m := NewMachine(DefaultRules(), Saved{}, time.Hour)
+	m.Step(alarmtest.ViewOf(n), t0)
+	want := `tokens in user task "Approve the request" of process "leave" for more than 10m: 1, the oldest since ` + date(t0-hour) +
+		`; instance "a/1": waits for a token in sequence flow "Ask → both"`
+	active := m.State(0).Active
+	if len(active) == 0 || active[0].Text != want {
+		t.Fatalf("got %+v, want %s", active, want)
+	}
+	a := active[0]
+	if got, want := m.subject(&a), `user task "Approve the request" of process "leave"`; got != want {
+		t.Errorf("the alarm is about %s, want %s", got, want)
+	}
+	a.Net = "gone"
+	if got, want := m.subject(&a), `place "p0" of net "gone"`; got != want {
+		t.Errorf("without its net the alarm is about %s, want %s", got, want)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"time"
 
@@ -148,9 +149,12 @@ func (f *fleet) keep(all bool) {
 	}
 }
 
-// state returns the bytes of the whole state, which an earlier release wrote again and again: once a
-// second, or as rarely as 4 MiB a second allow.
-func (f *fleet) state() int64 {
+// state returns the bytes of the whole state that an earlier release wrote a second: all of them, or
+// 4 MiB.
+func (f *fleet) state() int64 { return min(f.records(), 4<<20) }
+
+// records returns the bytes of the whole state.
+func (f *fleet) records() int64 {
 	v := new(merge.Saver).Begin(f.m, true)
 	for v.Piece() {
 	}
@@ -158,7 +162,7 @@ func (f *fleet) state() int64 {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return min(int64(len(frame.Records)), 4<<20)
+	return int64(len(frame.Records))
 }
 
 // cases are how many sources of a hundred work, in how many rows a second.
@@ -213,7 +217,8 @@ func (f *fleet) rests() {
 	}
 	silence(40)
 	f.disk.writes = 0
-	if silence(300); f.disk.writes != 0 {
+	silence(300)
+	if f.disk.writes != 0 {
 		f.t.Errorf("%d writes at rest", f.disk.writes)
 	}
 }
@@ -260,5 +265,38 @@ func BenchmarkWritten(b *testing.B) {
 			b.ReportMetric(float64(f.disk.written/seconds), "bytes/s")
 			b.ReportMetric(float64(f.state()), "bytes/s-before")
 		})
+	}
+}
+
+// beginsAgain makes a log begin again, and returns the bytes that this allocated.
+func (f *fleet) beginsAgain() uint64 {
+	f.k.Failed()
+	f.now += 1e9
+	f.m.Tick(f.now)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f.keep(false)
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// A log that begins again has the records of all sources in memory once, and once more as they are in
+// the file; what is noted of each source is of one size.
+func TestALogThatBeginsAgainCopiesNothing(t *testing.T) {
+	if racetest.UnderRace {
+		t.Skip("counts bytes")
+	}
+	const sources = 1000
+	f := newFleet(t, sources)
+	for range 3 {
+		f.second(100, rowsOfEach)
+	}
+	f.beginsAgain() // from here on, its size is known
+	records, file := f.records(), f.dir.log.size
+	got := f.beginsAgain()
+	most := uint64(1.2*float64(records+file)) + 1000*sources
+	t.Logf("%d bytes for %d of records, %d in the file", got, records, file)
+	if got > most {
+		t.Errorf("%d bytes for %d of records, %d in the file; want at most %d", got, records, file, most)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 
 	"github.com/klauspost/compress/flate"
 
@@ -40,10 +42,9 @@ type log struct {
 	path  string
 	open  file // nil if the next frame has to be a first one
 	size  int64
+	begun int64 // room for the next first frame: that of the last one, and an eighth
 
 	writer framed.Writer
-	pack   *flate.Writer
-	packed bytes.Buffer
 	frame  []byte
 }
 
@@ -74,17 +75,16 @@ func (l *log) add(head Header, f merge.Frame) (err error) {
 func (l *log) begin(head Header, records []byte) error {
 	l.close()
 	text, err := json.Marshal(head)
-	if err == nil {
-		err = l.compress(records)
-	}
 	if err != nil {
 		return err
 	}
 	var b []byte
 	b, l.writer = content.Header(nil, rand.Uint64())
 	b = l.writer.Frame(b, headerFrame, text)
-	b = l.writer.Frame(b, recordFrame, l.packed.Bytes())
-	l.packed = bytes.Buffer{} // those that follow need far less
+	b, err = l.pack(slices.Grow(b, int(l.begun)), records)
+	if err != nil {
+		return err
+	}
 	err = l.files.replace(l.path, b)
 	if err == nil {
 		err = l.files.remove(filepath.Join(filepath.Dir(l.path), shownFile))
@@ -93,16 +93,17 @@ func (l *log) begin(head Header, records []byte) error {
 		l.open, err = l.files.appendTo(l.path)
 	}
 	l.size = int64(len(b))
+	l.begun = l.size + l.size/8
 	return err
 }
 
 // append appends a frame.
 func (l *log) append(records []byte) error {
-	err := l.compress(records)
+	frame, err := l.pack(l.frame[:0], records)
 	if err != nil {
 		return err
 	}
-	l.frame = l.writer.Frame(l.frame[:0], recordFrame, l.packed.Bytes())
+	l.frame = frame
 	_, err = l.open.Write(l.frame)
 	if err != nil {
 		return err
@@ -111,21 +112,29 @@ func (l *log) append(records []byte) error {
 	return l.open.Sync()
 }
 
-// compress sets packed to records, packed.
-func (l *log) compress(records []byte) (err error) {
-	if l.pack == nil {
-		l.pack, err = flate.NewWriter(&l.packed, flate.BestSpeed)
-	}
+// pack appends a frame of records.
+func (l *log) pack(b, records []byte) ([]byte, error) {
+	from := len(b)
+	packed := bytes.NewBuffer(l.writer.Begin(b))
+	w := packers.Get().(*flate.Writer)
+	defer packers.Put(w)
+	w.Reset(packed)
+	_, err := w.Write(records)
 	if err == nil {
-		l.packed.Reset()
-		l.pack.Reset(&l.packed)
-		_, err = l.pack.Write(records)
+		err = w.Close()
 	}
-	if err == nil {
-		err = l.pack.Close()
+	if err != nil {
+		return nil, err
 	}
-	return err
+	l.writer.Finish(packed.Bytes(), from, recordFrame)
+	return packed.Bytes(), nil
 }
+
+// packers has writers, each of which takes most of a megabyte: at rest there is none.
+var packers = sync.Pool{New: func() any {
+	w, _ := flate.NewWriter(nil, flate.BestSpeed) // fails only for an invalid level
+	return w
+}}
 
 // close closes the file. All of it is synced.
 func (l *log) close() {

@@ -96,7 +96,8 @@ func TestAKillAtAnyOperationLeavesWholeFrames(t *testing.T) {
 		l := log{files: disk}
 		var reported, next []string // the log, and what it is with the frame being written
 		for _, f := range frames {
-			if next = append(append([]string{}, reported...), string(f.Records)); f.First {
+			next = append(append([]string{}, reported...), string(f.Records))
+			if f.First {
 				next = []string{string(f.Records)}
 			}
 			if err := l.add(Header{}, f); err != nil {

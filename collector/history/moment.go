@@ -65,7 +65,9 @@ func newMoments() moments {
 			texts: func(s *source) int { return len(s.name) + len(s.reason) + len(s.region) + len(s.regionStopped) }},
 		links: log[links]{compare: func(*links, *links) int { return 0 }, same: sameLinks, texts: func(*links) int { return 256 }},
 		alarms: log[alarm.Alarm]{compare: func(a, b *alarm.Alarm) int { return cmp.Compare(a.Index, b.Index) }, same: sameAlarm,
-			texts: func(a *alarm.Alarm) int { return len(a.Subject) + len(a.Text) + len(a.Unknown) + len(a.Follows) }},
+			texts: func(a *alarm.Alarm) int {
+				return len(a.Subject) + len(a.Text) + len(a.Unknown) + len(a.Follows) + len(a.Why.Instance) + len(a.Why.Words)
+			}},
 		silences: log[alarm.Silence]{compare: func(a, b *alarm.Silence) int { return strings.Compare(a.ID, b.ID) },
 			same:  func(a, b *alarm.Silence) bool { return *a == *b },
 			texts: func(s *alarm.Silence) int { return len(s.ID) + len(s.By) + len(s.Comment) }},

@@ -79,6 +79,25 @@ func (p *Past) blockOf(at int64) int {
 	return sort.Search(len(p.blocks), func(i int) bool { return p.blocks[i].from > at }) - 1
 }
 
+// NetPoint is the oldest token of a whole net at one moment, outside of places in which tokens stay
+// on purpose.
+type NetPoint struct {
+	At      int64 // microseconds since the Unix epoch
+	Columns stats.Columns
+	Oldest  int64 // as in stats.Place
+}
+
+// Net returns what is kept of the whole net, as Place does.
+func (p *Past) Net() []NetPoint {
+	var out []NetPoint
+	p.walk(1<<colNet, func(d *reader) {
+		if v := d.values[colNet]; len(v) > netOldest {
+			out = append(out, NetPoint{d.at, d.columns, int64(v[netOldest])})
+		}
+	})
+	return out
+}
+
 // PlacePoint is a place at one moment.
 type PlacePoint struct {
 	At      int64 // microseconds since the Unix epoch

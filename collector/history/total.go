@@ -11,36 +11,33 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// The numbers of a whole net, in the column colNet.
+// The numbers of a whole net, in the column colNet: those of countsOf, and of ratesOf after its oldest token.
 const (
-	netCreated = iota
-	netFinished
-	netFailed
-	netActive
-	netDeadlocked
-	netTokens
-	netFirings
-	netWaiting
-	netOldest
-	netOldestPlace // its index
-	netFinishedRate
-	netRate
-	netRate1
-	netRate5
-	netRate15
-	netNumbers
+	netOldest      = 8
+	netOldestPlace = 9 // its index
+	netRates       = 10
+	netNumbers     = netRates + 5
 )
+
+func countsOf(n *merge.NetView) [netOldest]*uint64 {
+	r := &n.Rows.Net
+	return [...]*uint64{&r.Created, &r.Finished, &r.Failed, &r.Active, &r.Deadlocked, &n.Tokens, &n.Firings, &n.Rows.Waiting}
+}
+
+func ratesOf(n *merge.NetView) [netNumbers - netRates]*float64 {
+	f := &n.Rates.Firings
+	return [...]*float64{&n.Rates.Finished, &f.Now, &f.Min1, &f.Min5, &f.Min15}
+}
 
 // gatherNet writes the numbers of a whole net.
 func gatherNet(n *merge.NetView, alarms *alarm.ActiveSet, into []uint64) {
-	r := n.Rows.Net
-	into[netCreated], into[netFinished], into[netFailed], into[netActive], into[netDeadlocked] = r.Created, r.Finished, r.Failed, r.Active, r.Deadlocked
-	into[netTokens], into[netFirings], into[netWaiting] = n.Tokens, n.Firings, n.Rows.Waiting
+	for i, count := range countsOf(n) {
+		into[i] = *count
+	}
 	oldest, place := alarms.Oldest(n)
 	into[netOldest], into[netOldestPlace] = uint64(oldest), uint64(place)
-	f := n.Rates.Firings
-	for i, rate := range []float64{n.Rates.Finished, f.Now, f.Min1, f.Min5, f.Min15} {
-		into[netFinishedRate+i] = packRate(rate)
+	for i, rate := range ratesOf(n) {
+		into[netRates+i] = packRate(*rate)
 	}
 }
 
@@ -71,11 +68,13 @@ func (s *Store) netAt(name string, moment int64) *merge.NetView {
 	}
 	n.Def = r.rows.Def
 	if v := (&Past{blocks: r.blocks}).net(moment); v != nil {
-		n.Rows.Columns, n.Rows.Waiting = v.columns, v.n[netWaiting]
-		n.Rows.Net = stats.NetRow{Created: v.n[netCreated], Finished: v.n[netFinished], Failed: v.n[netFailed], Active: v.n[netActive], Deadlocked: v.n[netDeadlocked]}
-		n.Totals = merge.Totals{Tokens: v.n[netTokens], Firings: v.n[netFirings], OldestSince: int64(v.n[netOldest]), OldestPlace: int(v.n[netOldestPlace])}
-		n.Rates.Finished = unpackRate(v.n[netFinishedRate])
-		n.Rates.Firings = merge.Rate{Now: unpackRate(v.n[netRate]), Min1: unpackRate(v.n[netRate1]), Min5: unpackRate(v.n[netRate5]), Min15: unpackRate(v.n[netRate15])}
+		n.Rows.Columns, n.OldestSince, n.OldestPlace = v.columns, int64(v.n[netOldest]), int(v.n[netOldestPlace])
+		for i, count := range countsOf(n) {
+			*count = v.n[i]
+		}
+		for i, rate := range ratesOf(n) {
+			*rate = unpackRate(v.n[netRates+i])
+		}
 	}
 	return n
 }

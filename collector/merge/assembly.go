@@ -109,6 +109,10 @@ func clonePlace(p *stats.Place) stats.Place {
 	for i := range c.Stuck {
 		c.Stuck[i].Waits = slices.Clone(c.Stuck[i].Waits)
 	}
+	c.Groups = slices.Clone(p.Groups)
+	for i := range c.Groups {
+		c.Groups[i].Oldest.Waits = slices.Clone(c.Groups[i].Oldest.Waits)
+	}
 	return c
 }
 

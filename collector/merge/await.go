@@ -51,7 +51,8 @@ func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([
 	}
 	var refusal error // why a full snapshot is not kept
 	if msg.Full {
-		if refusal = m.reserve(s, bytesOf(&msg.Rows)); refusal == nil {
+		refusal = m.reserve(s, pendedBytes(s.earlier(msg))+bytesOf(&msg.Rows))
+		if refusal == nil {
 			if err := m.room(len(msg.Rows.Places) + len(msg.Rows.Transitions)); err != nil {
 				return nil, err
 			}
@@ -69,8 +70,10 @@ func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([
 		asks = []Ask{{Net: n.name, Digest: msg.Digest}}
 	}
 	s.unread, s.parts = true, nil
-	same := s.pending != nil && s.pending.Epoch == msg.Epoch && s.pending.Digest == msg.Digest
-	switch s.wants = msg.Digest; {
+	last := s.newest()
+	same := last != nil && last.Epoch == msg.Epoch && last.Digest == msg.Digest
+	s.wants = msg.Digest
+	switch {
 	case refusal != nil:
 		s.pending = nil
 		if msg.Bye {
@@ -78,10 +81,10 @@ func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([
 		}
 		return asks, refusal
 	case msg.Full:
-		s.pending, s.pendedAt = clone(msg), now
+		s.pending = append(s.earlier(msg), pended{clone(msg), now})
 		return asks, nil
 	case same && s.follows(msg):
-		s.pending, s.pendedAt = overlaid(s.pending, msg), now
+		s.pending = append(s.earlier(msg), pended{overlaid(last, msg), now})
 		return asks, nil
 	case !same:
 		s.pending = nil
@@ -89,16 +92,49 @@ func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([
 			n.leave(s, now)
 		}
 	case msg.Bye:
-		s.pending.Bye = true
+		last.Bye = true
 	}
 	return asks, Rejection(UnknownDigest, "definition %s is not known yet", msg.Digest)
+}
+
+// maxPended is of how many processes of a source snapshots wait for its definition.
+const maxPended = 4
+
+// pended is a snapshot that waits for its definition.
+type pended struct {
+	msg *telemetry.Snapshot
+	at  int64 // when the last of it was received
+}
+
+// newest returns the snapshot that waits of the process that counts, or nil.
+func (d *said) newest() *telemetry.Snapshot {
+	if len(d.pending) == 0 {
+		return nil
+	}
+	return d.pending[len(d.pending)-1].msg
+}
+
+// earlier returns the snapshots that still wait beside one of the process that counts: those of
+// the processes before it. What they counted is not in its counters.
+func (d *said) earlier(msg *telemetry.Snapshot) []pended {
+	last, all := d.newest(), d.pending
+	switch {
+	case last == nil || last.Digest != msg.Digest || last.Region != "" || msg.Region != "":
+		return nil
+	case last.Epoch == msg.Epoch:
+		all = all[:len(all)-1]
+	default:
+		last.Bye = false // the source has not left
+	}
+	return all[max(0, len(all)-(maxPended-1)):]
 }
 
 // follows reports whether a sparse snapshot directly follows the one that waits
 // for its definition, and has the same rows.
 func (d *said) follows(msg *telemetry.Snapshot) bool {
-	rows := &d.pending.Rows
-	return sameOwner(d.pending, msg) && msg.Seq == d.pending.Seq+1 &&
+	last := d.newest()
+	rows := &last.Rows
+	return sameOwner(last, msg) && msg.Seq == last.Seq+1 &&
 		!beyond(msg.PlaceIndex, len(rows.Places)) && !beyond(msg.TransitionIndex, len(rows.Transitions))
 }
 
@@ -165,31 +201,34 @@ func (m *Merger) define(digest string, def *petri.Net, from origin, now int64) (
 	return asks, nil
 }
 
-// settle takes the snapshot that waited for a definition.
+// settle takes the snapshots that waited for a definition.
 func (m *Merger) settle(n *net, s *source, c *columns, now int64) []Ask {
-	msg := s.pending
+	waited := s.pending
 	s.wants, s.pending, m.touched = "", nil, true
-	if msg == nil {
-		return s.asks(n.name, now)
-	}
-	err := fits(msg, c)
-	if err == nil {
-		err = n.checkFence(msg, &m.limits, s.pendedAt)
-	}
-	var t taking
-	if err == nil {
-		t, err = n.notFallen(s, msg, c)
-	}
-	if err != nil {
-		m.counted = true
-		m.count(err)
-		return s.asks(n.name, now)
-	}
-	n.take(s, t, s.pendedAt)
-	if !msg.Bye && s.seq != msg.Seq {
-		s.missing = newCover(c) // sparse ones received since then are lost
+	for _, w := range waited {
+		t, err := n.awaited(s, w, c, &m.limits)
+		if err != nil {
+			m.counted = true
+			m.count(err)
+			continue
+		}
+		n.take(s, t, w.at)
+		if w.msg.Epoch == s.epoch && !w.msg.Bye && s.seq != w.msg.Seq {
+			s.missing = newCover(c) // sparse ones received since then are lost
+		}
 	}
 	return s.asks(n.name, now)
+}
+
+// awaited checks a snapshot whose definition has come.
+func (n *net) awaited(s *source, w pended, c *columns, limits *Limits) (taking, error) {
+	if err := fits(w.msg, c); err != nil {
+		return taking{}, err
+	}
+	if err := n.checkFence(w.msg, limits, w.at); err != nil {
+		return taking{}, err
+	}
+	return n.notFallen(s, w.msg, c)
 }
 
 // Open reports whether a definition is still to be requested.

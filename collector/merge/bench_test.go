@@ -165,7 +165,8 @@ func BenchmarkFleet(b *testing.B) {
 			if i == len(all) {
 				b.Skip("more messages than were made")
 			}
-			if take(all[i]); i%sources == sources-1 {
+			take(all[i])
+			if i%sources == sources-1 {
 				m.Tick(msg.SentAt)
 			}
 		}

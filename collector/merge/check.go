@@ -29,11 +29,14 @@ func fits(msg *telemetry.Snapshot, c *columns) error {
 	if !fitsRemnants(msg.Remnants, places, transitions) {
 		return Rejection(WrongSize, "a remnant outside the %d places and %d transitions of the definition", places, transitions)
 	}
+	waitsOutside := func(t *stats.Token) bool {
+		return slices.ContainsFunc(t.Waits, func(w stats.Wait) bool { return outside(w.Transition, w.Place) })
+	}
 	for i := range r.Places {
-		for _, t := range r.Places[i].Stuck {
-			if slices.ContainsFunc(t.Waits, func(w stats.Wait) bool { return outside(w.Transition, w.Place) }) {
-				return Rejection(WrongSize, "a stuck token waits outside the %d places and %d transitions of the definition", places, transitions)
-			}
+		p := &r.Places[i]
+		if slices.ContainsFunc(p.Stuck, func(t stats.Token) bool { return waitsOutside(&t) }) ||
+			slices.ContainsFunc(p.Groups, func(g stats.Group) bool { return waitsOutside(&g.Oldest) }) {
+			return Rejection(WrongSize, "a stuck token waits outside the %d places and %d transitions of the definition", places, transitions)
 		}
 	}
 	return nil

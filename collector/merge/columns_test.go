@@ -19,7 +19,8 @@ func allColumns() *stats.Rows {
 	p.Oldest, p.LastInjection, p.Injected = t0-9e6, t0-8e6, stats.TimeSum{Sec: 1000 * uint64(t0/2e6)}
 	p.Ages = stats.Ladder{At: t0 / stats.SlotWidth, Slots: []stats.Slot{{Start: t0/stats.SlotWidth - 20, N: 1000}}}
 	p.Stuck = []stats.Token{{Instance: "i", Injected: t0 - 9e6, Waits: []stats.Wait{{Place: stats.NoPlace, Until: t0 + 8e6}}}}
-	tr.EnabledSince, tr.RunningSince, tr.LastFiring = t0-7e6, t0-6e6, t0-5e6
+	p.Groups = []stats.Group{{Reason: stats.ReasonDelayed, Tokens: 3, Due: t0 + 7e6, Oldest: stats.Token{Instance: "j", Injected: t0 - 8e6, Waits: []stats.Wait{{Place: stats.NoPlace, Until: t0 + 8e6}}}}}
+	tr.EnabledSince, tr.RunningSince, tr.LastFiring, tr.NextDue = t0-7e6, t0-6e6, t0-5e6, t0+600e6
 	r.Blocks = []stats.Block{{Instances: 5}}
 	return r
 }
@@ -40,6 +41,9 @@ func TestAChangeOfAnyNumberIsShown(t *testing.T) {
 		"sum of dwell times":      func(r *stats.Rows) { r.Places[0].Dwell.Sum++ },
 		"buckets of dwell times":  func(r *stats.Rows) { r.Places[0].Dwell.Buckets[0].N++ },
 		"stuck tokens":            func(r *stats.Rows) { r.Places[0].Stuck[0].Injected++ },
+		"tokens of a group":       func(r *stats.Rows) { r.Places[0].Groups[0].Tokens++ },
+		"when a group is due":     func(r *stats.Rows) { r.Places[0].Groups[0].Due++ },
+		"oldest of a group":       func(r *stats.Rows) { r.Places[0].Groups[0].Oldest.Injected++ },
 		"firings":                 func(r *stats.Rows) { r.Transitions[0].Firings++ },
 		"failures":                func(r *stats.Rows) { r.Transitions[0].Failures++ },
 		"retries":                 func(r *stats.Rows) { r.Transitions[0].Retries++ },
@@ -51,6 +55,7 @@ func TestAChangeOfAnyNumberIsShown(t *testing.T) {
 		"running":                 func(r *stats.Rows) { r.Transitions[0].Running++ },
 		"running since":           func(r *stats.Rows) { r.Transitions[0].RunningSince++ },
 		"last firing":             func(r *stats.Rows) { r.Transitions[0].LastFiring++ },
+		"next due":                func(r *stats.Rows) { r.Transitions[0].NextDue++ },
 		"sum of durations":        func(r *stats.Rows) { r.Transitions[0].Duration.Sum++ },
 		"buckets of durations":    func(r *stats.Rows) { r.Transitions[0].Duration.Buckets[0].N++ },
 		"instances of the net":    func(r *stats.Rows) { r.Net.Created++ },
@@ -111,6 +116,7 @@ func TestASnapshotThatWaitsIsKeptAsItWasSaid(t *testing.T) {
 	p, tr := &said.Places[0], &said.Transitions[0]
 	p.Ages.Slots[0], p.Dwell.Buckets[0], tr.Duration.Buckets[0] = stats.Slot{}, stats.Bucket{}, stats.Bucket{}
 	p.Stuck[0].Waits[0], p.Stuck[0] = stats.Wait{}, stats.Token{}
+	p.Groups[0].Oldest.Waits[0], p.Groups[0] = stats.Wait{}, stats.Group{}
 	*p, *tr, said.Blocks[0], said.Queues[0] = stats.Place{}, stats.Transition{}, stats.Block{}, stats.Queue{}
 	define(got)
 	shown := func(m *Merger) *stats.Rows {

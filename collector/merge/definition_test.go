@@ -60,10 +60,12 @@ func TestUnion(t *testing.T) {
 	t.Run("the newest model wins", func(t *testing.T) {
 		drawn := *first
 		drawn.Model = petri.NewModel(petri.ModelBPMN, []byte("<definitions/>"))
-		if u.add(&drawn, false); u.def.Model != nil {
+		u.add(&drawn, false)
+		if u.def.Model != nil {
 			t.Error("the model of a definition whose names do not count is there")
 		}
-		if u.add(&drawn, true); u.def.Model != drawn.Model {
+		u.add(&drawn, true)
+		if u.def.Model != drawn.Model {
 			t.Errorf("model %+v; want that of the newest definition", u.def.Model)
 		}
 	})

@@ -54,6 +54,7 @@ func (f *fuzzed) message() *telemetry.Snapshot {
 			p.Dwell.Observe(int64(f.byte()))
 			p.Ages.Add(f.time(), msg.SentAt, 1+uint64(f.byte()))
 			p.Stuck = []stats.Token{{Instance: "i", Injected: max(f.time(), 1), Waits: []stats.Wait{{Transition: int32(f.byte() % 3), Place: int32(f.byte()%4) - 1}}}}
+			p.Groups = []stats.Group{{Reason: stats.ReasonMissing, Tokens: 1, Due: p.Stuck[0].Injected, Oldest: p.Stuck[0]}}
 			msg.PlaceIndex, msg.Rows.Places = append(msg.PlaceIndex, uint32(i)), append(msg.Rows.Places, p)
 		}
 		if msg.Full && i < 2 || f.byte()&1 == 0 {

@@ -131,7 +131,8 @@ func TestKilledCollectorContinuesFromWhatItShowed(t *testing.T) {
 				f.second(true)
 				f.view(f.r.IntN(4) == 0)
 			}
-			if f.view(false); f.r.IntN(2) == 0 {
+			f.view(false)
+			if f.r.IntN(2) == 0 {
 				f.second(false)
 			}
 			f.kill()

@@ -317,7 +317,8 @@ func (v *visible) view(n *NetView) *NetView {
 		return v.net
 	}
 	if v.recentFrom != n.Recent || v.from == nil {
-		if v.recentFrom, v.recent = n.Recent, nil; n.Recent != nil {
+		v.recentFrom, v.recent = n.Recent, nil
+		if n.Recent != nil {
 			v.recent = &RowSet{Places: kept(n.Recent.Places, v.places), Transitions: kept(n.Recent.Transitions, v.transitions)}
 		}
 	}
@@ -327,13 +328,20 @@ func (v *visible) view(n *NetView) *NetView {
 
 func (v *visible) without(n *NetView) *NetView {
 	out, rows := *n, *n.Rows
-	out.Def, out.Final, out.Recent, out.Left, out.Rows = v.def, v.final, v.recent, nil, &rows
+	out.Def = v.def
+	out.Final = v.final
+	out.Recent = v.recent
+	out.Left = nil
+	out.Rows = &rows
 	rows.Places, rows.Transitions = kept(rows.Places, v.places), kept(rows.Transitions, v.transitions)
 	for i := range rows.Places {
 		p := &rows.Places[i]
-		p.Stuck = slices.Clone(p.Stuck)
+		p.Stuck, p.Groups = slices.Clone(p.Stuck), slices.Clone(p.Groups)
 		for k := range p.Stuck {
 			p.Stuck[k].Waits = v.waits(p.Stuck[k].Waits)
+		}
+		for k := range p.Groups {
+			p.Groups[k].Oldest.Waits = v.waits(p.Groups[k].Oldest.Waits)
 		}
 	}
 	rows.Blocks = nil

@@ -17,7 +17,8 @@ func keepPositive(rows *stats.Rows) (negative bool) {
 		positive(&h.Sum)
 		kept := make([]stats.Bucket, 0, len(h.Buckets))
 		for _, b := range h.Buckets {
-			if positive(&b.N); b.N != 0 {
+			positive(&b.N)
+			if b.N != 0 {
 				kept = append(kept, b)
 			}
 		}

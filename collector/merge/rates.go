@@ -91,7 +91,8 @@ func (s *speed) update(n *NetView, at, window int64) *Rates {
 	if steady && s.still {
 		// No counter changed in the whole window, so its youngest sample may stand for its oldest.
 		s.samples = s.samples[len(s.samples)-1:]
-		if s.samples[0].at = at - window; s.rows == n.Rows {
+		s.samples[0].at = at - window
+		if s.rows == n.Rows {
 			s.last.at = at
 			return s.shown
 		}
@@ -110,7 +111,11 @@ func (s *speed) update(n *NetView, at, window int64) *Rates {
 		s.samples = append(s.samples, now)
 	}
 	s.damp(&now, steady, shown)
-	s.last, s.since, s.recalled, s.rows, s.shown = now, n.Since, n.Recalled > 0, n.Rows, shown
+	s.last = now
+	s.since = n.Since
+	s.recalled = n.Recalled > 0
+	s.rows = n.Rows
+	s.shown = shown
 	s.still = shown.still()
 	return shown
 }

@@ -27,7 +27,8 @@ func stopped() *firing {
 
 // see shows the net some time later. Rows that differ are others, as a Merger makes them.
 func (f *firing) see(later time.Duration, firings uint64) {
-	if f.at += later.Microseconds(); firings != f.net.Rows.Transitions[0].Firings {
+	f.at += later.Microseconds()
+	if firings != f.net.Rows.Transitions[0].Firings {
 		rows := *f.net.Rows
 		rows.Transitions = slices.Clone(rows.Transitions)
 		rows.Transitions[0].Firings = firings
@@ -104,7 +105,8 @@ func TestACounterThatRestartsIsNoRate(t *testing.T) {
 		f.run(100, time.Second, 2*time.Hour)
 		before := f.rates.Transitions[0]
 		restart(f)
-		if before.Now = UnknownRate; f.rates.Transitions[0] != before {
+		before.Now = UnknownRate
+		if f.rates.Transitions[0] != before {
 			t.Errorf("%s: %v became %v", name, before, f.rates.Transitions[0])
 		}
 		f.run(100, time.Second, time.Hour)

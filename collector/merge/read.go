@@ -99,7 +99,8 @@ var (
 // next reads one record.
 func (r *stateReader) next() error {
 	record := r.rest[0]
-	if r.rest = r.rest[1:]; record == recordMore {
+	r.rest = r.rest[1:]
+	if record == recordMore {
 		r.more = true
 		return nil
 	}
@@ -111,7 +112,8 @@ func (r *stateReader) next() error {
 	if r.parts != nil && record != r.kind || r.more && !inParts {
 		return errParts
 	}
-	switch r.kind = record; record {
+	r.kind = record
+	switch record {
 	case recordNet:
 		return r.defined(payload)
 	case recordTime:
@@ -169,7 +171,8 @@ func (r *stateReader) ofNet(record byte, payload []byte) error {
 		if net.groups == nil {
 			net.groups = make(map[string]group)
 		}
-		if net.groups[string(name)] = (group{records: payload}); len(payload) == 0 {
+		net.groups[string(name)] = (group{records: payload})
+		if len(payload) == 0 {
 			delete(net.groups, string(name))
 		}
 	case recordChanges:
@@ -255,7 +258,7 @@ func whole(msg *telemetry.Snapshot) *telemetry.Snapshot {
 }
 
 // defined reads the definition of a net. What is known of it stays, but for a state of an earlier
-// release: there it is of the counters that were shown.
+// release: there it belongs to the counters that were shown.
 func (r *stateReader) defined(payload []byte) error {
 	head, text, _ := bytes.Cut(payload, []byte("\n"))
 	var saved savedNet
@@ -317,7 +320,8 @@ func (r *stateReader) snapshot(net *restored, payload []byte) (*telemetry.Snapsh
 		msg.Rows.Transitions, msg.TransitionIndex = append(p.Rows.Transitions, msg.Rows.Transitions...), append(p.TransitionIndex, msg.TransitionIndex...)
 		msg.Rows.Columns |= p.Rows.Columns
 	}
-	if r.parts = nil; r.more {
+	r.parts = nil
+	if r.more {
 		r.parts, r.more = msg, false
 		return nil, nil
 	}

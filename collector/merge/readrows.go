@@ -98,7 +98,7 @@ func (r *stateReader) change(msg *telemetry.Snapshot, payload []byte) error {
 		if int(at) >= len(rows.Places) {
 			return errNoRows
 		}
-		rows.Places[at].Stuck = rest.Rows.Places[i].Stuck
+		rows.Places[at].Stuck, rows.Places[at].Groups = rest.Rows.Places[i].Stuck, rest.Rows.Places[i].Groups
 	}
 	*msg = *rest
 	msg.Rows.Places, msg.Rows.Transitions, msg.Rows.Columns = rows.Places, rows.Transitions, stats.Columns(columns)

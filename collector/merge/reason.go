@@ -39,7 +39,6 @@ func Reasons() []telemetry.Reason {
 }
 
 // Rejection returns an error that wraps a reason.
-// Rejection returns an error with a reason.
 func Rejection(r telemetry.Reason, format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{r}, args...)...)
 }

@@ -96,7 +96,12 @@ func (r *reference) take(m *telemetry.Snapshot, now int64) {
 		s.current.bye, s.current.streak, s.behind = s.left, refStreak{}, refStreak{}
 	}
 	p.was, p.streak = true, refStreak{}
-	s.current, p.seq, s.received, s.sentAt, s.gone, s.left = p, m.Seq, now, m.SentAt, false, false
+	s.current = p
+	p.seq = m.Seq
+	s.received = now
+	s.sentAt = m.SentAt
+	s.gone = false
+	s.left = false
 	named := map[int]bool{queueRow: true}
 	for i := range m.Rows.Places {
 		at := i
@@ -176,7 +181,8 @@ func (s *refSource) choose(m *telemetry.Snapshot, now int64) *refProcess {
 		return p
 	default:
 		before := p.seq
-		if p.seq = m.Seq; p.streak.add(m, now) && !lives {
+		p.seq = m.Seq
+		if p.streak.add(m, now) && !lives {
 			p.seq = before
 			return p
 		}
@@ -375,7 +381,12 @@ func (w *world) step() {
 		}
 	case 5: // a bye that is not its own
 		lie := clone(&e.msg)
-		lie.Full, lie.Bye, lie.PlaceIndex, lie.TransitionIndex, lie.Rows.Places, lie.Rows.Transitions = false, true, []uint32{}, []uint32{}, nil, nil
+		lie.Full = false
+		lie.Bye = true
+		lie.PlaceIndex = []uint32{}
+		lie.TransitionIndex = []uint32{}
+		lie.Rows.Places = nil
+		lie.Rows.Transitions = nil
 		lie.Seq, lie.SentAt = e.msg.Seq+1+w.r.Uint64N(3), w.now
 		w.deliver(len(w.net))
 		w.net = append(w.net, lie)

@@ -61,7 +61,8 @@ func (m *Merger) refuse(n *net, s *source, epoch, interval int64, err error, now
 		return
 	}
 	r := &s.refusal
-	if r.add(cmp.Or(interval, s.interval, LeastPatience), now); r.n == 1 || r.reason != reason {
+	r.add(cmp.Or(interval, s.interval, LeastPatience), now)
+	if r.n == 1 || r.reason != reason {
 		r.reason, r.text = reason, bounded(err.Error())
 	}
 	r.epoch = epoch

@@ -150,7 +150,7 @@ func (d *said) beside(msg *telemetry.Snapshot) bool {
 	stands := func(own *telemetry.Snapshot) bool {
 		return own.Region != msg.Region || own.Claim().Compare(msg.Claim()) > 0
 	}
-	return d.parts != nil && stands(d.parts.full) || d.pending != nil && stands(d.pending)
+	return d.parts != nil && stands(d.parts.full) || len(d.pending) > 0 && stands(d.newest())
 }
 
 // begin prepares the source's rows for a message. Its former rows move to the
@@ -197,9 +197,17 @@ func (n *net) putAway(s *source, msg *telemetry.Snapshot, now int64) {
 	}
 	o := *s
 	o.listed, o.dirty, o.log = 0, false, nil
-	o.orphan, o.messageAt, o.outage, o.state, o.processes = true, s.rowsAt, s.rowsOutage, Up, nil
+	o.orphan = true
+	o.messageAt = s.rowsAt
+	o.outage = s.rowsOutage
+	o.state = Up
+	o.processes = nil
 	o.rival, o.refusal, o.notice = rival{}, refusal{}, telemetry.Notice{}
-	o.unread, o.wants, o.pending, o.parts, o.missing = false, "", nil, nil, nil
+	o.unread = false
+	o.wants = ""
+	o.pending = nil
+	o.parts = nil
+	o.missing = nil
 	n.orphans = append(n.orphans, &o)
 	s.rows, s.columns = nil, 0
 	n.changed = true
@@ -214,7 +222,11 @@ func (n *net) inherit(s *source, next series) {
 		if from == s || from.series() != next {
 			continue
 		}
-		s.rows, s.columns, s.digest, s.rowsAt, s.rowsOutage = from.rows, from.columns, from.digest, from.rowsAt, from.rowsOutage
+		s.rows = from.rows
+		s.columns = from.columns
+		s.digest = from.digest
+		s.rowsAt = from.rowsAt
+		s.rowsOutage = from.rowsOutage
 		s.region, s.since, n.moved = next.region, next.since, true
 		n.live.Move(s.rows, from.clock.shift, s.clock.shift)
 		n.changed = true
@@ -253,7 +265,8 @@ func (n *net) tickOrphans(now int64, e silenceClock) {
 			continue
 		}
 		n.noteRemnant(o, state, now)
-		if o.state, n.changed = state, true; state == Gone {
+		o.state, n.changed = state, true
+		if state == Gone {
 			o.goneAt = now
 			n.retire(o)
 		}

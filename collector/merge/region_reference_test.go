@@ -61,7 +61,7 @@ type refOther struct {
 	sent   map[int]refRow
 }
 
-// takes reports whether a message is of the process that counts for the source
+// takes reports whether a message comes from the process that counts for the source
 // from now on: of the last one, of a later one by its epoch or by its claim to the
 // same region, or of another one while the last one is silent.
 func (s *refOwner) takes(m *telemetry.Snapshot, claim telemetry.Claim, now int64) bool {
@@ -173,7 +173,12 @@ func (r *regionReference) take(m *telemetry.Snapshot, now int64) {
 	} else if m.Seq != s.seq+1 && !s.whole {
 		s.received = map[int]bool{}
 	}
-	s.epoch, s.seq, s.at, s.about, s.claim, s.left = m.Epoch, m.Seq, now, m.Region, m.Claim(), false
+	s.epoch = m.Epoch
+	s.seq = m.Seq
+	s.at = now
+	s.about = m.Region
+	s.claim = m.Claim()
+	s.left = false
 	for i, p := range m.Rows.Places {
 		at := i
 		if !m.Full {
@@ -227,7 +232,8 @@ func (r *regionReference) show(m *telemetry.Snapshot, s *refOwner, now int64) {
 			}
 		}
 	}
-	if s.of, s.had = m.Region, m.Region; m.Bye {
+	s.of, s.had = m.Region, m.Region
+	if m.Bye {
 		s.left = true
 		s.again()
 	}

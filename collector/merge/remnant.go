@@ -35,15 +35,18 @@ type RemnantPlace struct {
 	Ages   stats.Ladder
 }
 
-// RemnantTransition is a transition that was enabled, or has fired.
+// RemnantTransition is a transition that was enabled, has fired, or is to fire at a time.
 type RemnantTransition struct {
 	Transition int
 	Enabled    uint64
-	Fired      bool
+	Fired      bool // or is to
 }
 
 // remnantColumns are the columns of which a Remnant keeps something.
-const remnantColumns = stats.ColOldest | stats.ColFirings | stats.ColEnabled | stats.ColInstances
+const remnantColumns = stats.ColOldest | firingColumns | stats.ColEnabled | stats.ColInstances
+
+// firingColumns are the columns that say of a transition that it has fired or is to fire.
+const firingColumns = stats.ColFirings | stats.ColLastFiring | stats.ColNextDue
 
 // remnantKept is how long a net shows the remnant of a source that it does not hold any
 // more, so that each reader of Views receives it.
@@ -71,7 +74,8 @@ func (s *source) remnantOf(columns stats.Columns, left int64) *Remnant {
 	var transition stats.Transition
 	for i := range transitions {
 		own := s.rows.TransitionAt(i, &transition)
-		t := RemnantTransition{Transition: i, Fired: columns.Has(stats.ColFirings) && own.Firings+own.Failures > 0}
+		t := RemnantTransition{Transition: i, Fired: columns.Has(stats.ColFirings) && own.Firings+own.Failures > 0 ||
+			columns.Has(stats.ColLastFiring) && own.LastFiring > 0 || columns.Has(stats.ColNextDue) && own.NextDue > 0}
 		if columns.Has(stats.ColEnabled) {
 			t.Enabled = own.Enabled
 		}
@@ -143,7 +147,7 @@ func (s *source) answered(now int64) {
 	}
 	r.Transitions = nil
 	for _, t := range s.remnant.Transitions {
-		t.Fired = t.Fired && r.Columns.Has(stats.ColFirings)
+		t.Fired = t.Fired && r.Columns&firingColumns != 0
 		if !r.Columns.Has(stats.ColEnabled) {
 			t.Enabled = 0
 		}

@@ -17,8 +17,10 @@ func (n *net) countRefused(s *source, msg *telemetry.Snapshot) {
 	}
 	p := n.remembered(s, msg.Epoch)
 	before := p.refused
-	if p.refused = msg.Refused; before == nil {
-		if before = new(stats.RefusedRequests); len(s.processes) == 1 {
+	p.refused = msg.Refused
+	if before == nil {
+		before = new(stats.RefusedRequests)
+		if len(s.processes) == 1 {
 			before = msg.Refused
 		}
 	}

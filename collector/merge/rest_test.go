@@ -13,7 +13,7 @@ import (
 func (f *fleet) content() []byte {
 	f.t.Helper()
 	v := new(Saver).Begin(f.m, true)
-	v.at = 1
+	v.at, v.out = 1, v.out[:0] // which has the time
 	for v.Piece() {
 	}
 	state, err := v.Frame()

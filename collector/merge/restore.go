@@ -255,7 +255,11 @@ func (n *net) total(r *restored, c *columns) (*stats.Rows, error) {
 func (s *source) resume(h *restoredSource, c *columns) {
 	s.counted, s.digest = max(s.counted, h.counted), h.digest
 	s.sentAt += h.messageAt - h.received // by the source's clock, approximately
-	s.epoch, s.seq, s.messageAt, s.rowsAt, s.unread = h.epoch, uint64(h.seq), h.messageAt, h.rowsAt, h.marks&markUnread != 0
+	s.epoch = h.epoch
+	s.seq = uint64(h.seq)
+	s.messageAt = h.messageAt
+	s.rowsAt = h.rowsAt
+	s.unread = h.marks&markUnread != 0
 	s.recalled = true
 	if !s.left {
 		s.back = 0

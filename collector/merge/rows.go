@@ -16,7 +16,7 @@ const (
 		stats.ColFailures | stats.ColLastFiring | stats.ColDuration | stats.ColInstances | stats.ColTimeouts | stats.ColQueues
 	// listColumns are present in a message only if they are not empty, so a source
 	// that once had one still has it.
-	listColumns = stats.ColStuck | stats.ColBlocks | stats.ColQueues
+	listColumns = stats.ColStuck | stats.ColBlocks | stats.ColQueues | stats.ColGroups
 )
 
 // taking copies the rows of one message into those of a source.
@@ -68,7 +68,7 @@ func (t *taking) pack() {
 		if !t.whole {
 			old = t.rows.PlaceAt(at, &t.oldPlace)
 		}
-		next, same := t.nextPlaceOf(old, &rows.Places[i]), t.sameStuck(t.rows.StuckIn(at), rows.Places[i].Stuck)
+		next, same := t.nextPlaceOf(old, &rows.Places[i]), t.sameStuck(t.rows.StuckIn(at), rows.Places[i].Stuck) && t.sameGroups(t.rows.GroupsIn(at), rows.Places[i].Groups)
 		t.records = t.rows.PackPlace(t.records, at, next, same)
 		if differs(&t.places, i, t.records, 0) {
 			t.rows.PlaceAt(at, &t.places[len(t.places)-1].old)
@@ -143,9 +143,6 @@ func (t *taking) take() {
 		begin = d.end
 	}
 	t.rows.Filled |= t.msg.Rows.Columns &^ listColumns
-	if t.msg.Full {
-		t.rows.Trim()
-	}
 	rest := t.rows.Rest()
 	old := *rest
 	stats.NetTable.Take(&rest.Net, &t.msg.Rows.Net, t.msg.Rows.Columns, t.latest())
@@ -176,24 +173,27 @@ func (t *taking) latest() int64 { return t.msg.SentAt + clockSlack }
 // place copies the given columns of a row.
 func (t *taking) place(d *differing[stats.Place], record []byte) {
 	at, src := int(t.placeAt(d.i)), &t.msg.Rows.Places[d.i]
-	next, stuck := t.nextPlaceOf(&d.old, src), d.old.Stuck
-	if !t.sameStuck(d.old.Stuck, src.Stuck) {
+	next, stuck, groups := t.nextPlaceOf(&d.old, src), d.old.Stuck, d.old.Groups
+	if !t.sameStuck(stuck, src.Stuck) {
 		stuck = t.stuck(src.Stuck)
 	}
+	if !t.sameGroups(groups, src.Groups) {
+		groups = t.groups(src.Groups)
+	}
 	if t.sums != nil {
-		if next == src && len(src.Stuck) > 0 {
+		if next == src && len(src.Stuck)+len(src.Groups) > 0 {
 			t.nextPlace = *src
 			next = &t.nextPlace
 		}
 		if next != src {
-			next.Stuck = stuck
+			next.Stuck, next.Groups = stuck, groups
 		}
 		t.sums.ReplacePlace(at, &d.old, next, t.shift)
 	}
-	t.rows.PutPlace(at, record, stuck)
+	t.rows.PutPlace(at, record, stuck, groups)
 }
 
-// nextPlaceOf returns what follows a row, but for its stuck tokens. It is the row of the message if
+// nextPlaceOf returns what follows a row, but for its stuck tokens and groups. It is the row of the message if
 // that has all columns, and times that are plausible: a Decoder sets the other columns to zeros.
 func (t *taking) nextPlaceOf(row, src *stats.Place) *stats.Place {
 	if t.whole && stats.PlaceTable.Latest(src) <= t.latest() && src.Injected == plausible(src.Injected, src.Tokens, t.latest()) {
@@ -258,10 +258,28 @@ func (t *taking) sameStuck(old, src []stats.Token) bool {
 // is a new one, because Views share it.
 func (t *taking) stuck(src []stats.Token) []stats.Token {
 	next := make([]stats.Token, len(src))
-	for i, token := range src {
-		next[i] = stats.Token{Instance: token.Instance, Injected: min(token.Injected, t.latest()), Waits: t.waits(token.Waits)}
+	for i := range src {
+		next[i] = t.token(&src[i])
 	}
 	slices.SortFunc(next, func(a, b stats.Token) int { return a.Compare(&b) })
+	return next
+}
+
+func (t *taking) token(src *stats.Token) stats.Token {
+	return stats.Token{Instance: src.Instance, Injected: min(src.Injected, t.latest()), Waits: t.waits(src.Waits)}
+}
+
+// sameGroups reports whether groups are known to be as they were.
+func (t *taking) sameGroups(old, src []stats.Group) bool {
+	return len(old)+len(src) == 0 || t.cols.same && stats.SameGroups(old, src)
+}
+
+// groups returns a place's groups, as stuck does with tokens.
+func (t *taking) groups(src []stats.Group) []stats.Group {
+	next := slices.Clone(src)
+	for i := range next {
+		next[i].Oldest = t.token(&src[i].Oldest)
+	}
 	return next
 }
 

@@ -69,7 +69,8 @@ func TestEverySaturatedSumIsFound(t *testing.T) {
 		n.live.Transitions.Add(0)
 		rows := stats.NewRows(1, 1)
 		test.set(rows)
-		if n.noteSaturated(rows); n.saturated.of != test.want {
+		n.noteSaturated(rows)
+		if n.saturated.of != test.want {
 			t.Errorf("%s: found %q, expected %q", name, n.saturated.of, test.want)
 		}
 	}

@@ -132,8 +132,10 @@ const sumName = "sum"
 type snapshots struct {
 	enc     telemetry.Encoder
 	changes stats.Changes
-	record  []byte
-	parts   []byte
+	// The memory of what is made for each source.
+	record, parts, whole []byte
+	index                []uint32
+	places               []stats.Place
 }
 
 // definition is a union of definitions as PNML.
@@ -187,16 +189,17 @@ func (k *snapshots) source(out []byte, n *net, s *source, d definition, have *so
 	} else {
 		s.rows.Note(&have.notes)
 	}
-	payload := append(binary.AppendUvarint(nil, uint64(len(s.digest))), s.digest...)
+	payload := append(binary.AppendUvarint(k.whole[:0], uint64(len(s.digest))), s.digest...)
 	places, _ := s.rows.Size()
 	payload, err = k.kept(payload, n, s, d, have, func(yield func(int) bool) {
 		for i := range places {
-			if len(s.rows.StuckIn(i)) > 0 && !yield(i) {
+			if len(s.rows.StuckIn(i))+len(s.rows.GroupsIn(i)) > 0 && !yield(i) {
 				return
 			}
 		}
 	})
-	return appendRecord(out, recordRows, k.changes.Whole(payload, s.rows)), err
+	k.whole = k.changes.Whole(payload, s.rows)
+	return appendRecord(out, recordRows, k.whole), err
 }
 
 // changed appends how a source changed since its last record.
@@ -206,7 +209,7 @@ func (k *snapshots) changed(out []byte, n *net, s *source, d definition, have *s
 }
 
 // kept appends what is kept of a source besides the numbers of its rows, with the tokens that are
-// stuck in some places.
+// stuck in some places, and their groups.
 func (k *snapshots) kept(out []byte, n *net, s *source, d definition, have *sourceLog, places iter.Seq[int]) ([]byte, error) {
 	msg, kept := s.rest(n, d.digest)
 	numbers := have.saved.ofRows()
@@ -214,10 +217,12 @@ func (k *snapshots) kept(out []byte, n *net, s *source, d definition, have *sour
 		out = binary.AppendVarint(out, *f-*numbers[i])
 	}
 	have.saved = kept
-	if s.columns.Has(stats.ColStuck) {
+	if s.columns&(stats.ColStuck|stats.ColGroups) != 0 {
+		k.index, k.places = k.index[:0], k.places[:0]
 		for i := range places {
-			msg.PlaceIndex, msg.Rows.Places = append(msg.PlaceIndex, uint32(i)), append(msg.Rows.Places, stats.Place{Stuck: s.rows.StuckIn(i)})
+			k.index, k.places = append(k.index, uint32(i)), append(k.places, stats.Place{Stuck: s.rows.StuckIn(i), Groups: s.rows.GroupsIn(i)})
 		}
+		msg.PlaceIndex, msg.Rows.Places = k.index, k.places
 	}
 	return k.rest(out, msg)
 }
@@ -226,7 +231,7 @@ func (k *snapshots) kept(out []byte, n *net, s *source, d definition, have *sour
 func (k *snapshots) rest(out []byte, msg *telemetry.Snapshot) (_ []byte, err error) {
 	out = binary.AppendUvarint(out, uint64(msg.Rows.Columns))
 	msg.Full, msg.Epoch, msg.Seq, msg.SentAt = false, 1, 1, 1
-	msg.Rows.Columns &= stats.ColInstances | stats.ColBlocks | stats.ColQueues | stats.ColWaiting | stats.ColStuck
+	msg.Rows.Columns &= stats.ColInstances | stats.ColBlocks | stats.ColQueues | stats.ColWaiting | stats.ColStuck | stats.ColGroups
 	k.parts, err = k.rows(k.parts[:0], recordRest, nil, msg)
 	return append(binary.AppendUvarint(out, uint64(len(k.parts))), k.parts...), err
 }

@@ -4,6 +4,7 @@ package merge
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math"
 	"slices"
 
@@ -38,6 +39,7 @@ const (
 type Saver struct {
 	snapshots   snapshots             // of sums and shown counters
 	definitions map[string]definition // by net
+	in, out     []byte                // memory of the records of a source, and of a frame
 
 	nets      map[string]*netLog // what the log has; nil if the next frame is the first
 	bad       map[string]bool    // nets that are left out
@@ -132,6 +134,7 @@ func (n *net) orphansByName() map[string]uint64 {
 func (k *Saver) Begin(m *Merger, all bool) *Saving {
 	now := m.view.At
 	fresh := k.nets == nil || k.size > max(saveGrowth*k.first, saveLeast)
+	before := k.first // bytes of the first frame of the log that ends
 	switch {
 	case fresh && now < k.notBefore && !all:
 		return nil
@@ -140,8 +143,10 @@ func (k *Saver) Begin(m *Merger, all bool) *Saving {
 	case !all && !k.behind && k.revision == m.revision:
 		return nil
 	}
-	v := &Saving{k: k, m: m, first: fresh, all: all, at: now, left: min(max(k.first/savePart, cmp.Or(k.few, saveFew)), saveRows)}
-	if !fresh { // otherwise the pass over all sources has them
+	v := &Saving{k: k, m: m, first: fresh, all: all, at: now, out: k.out, left: min(max(k.first/savePart, cmp.Or(k.few, saveFew)), saveRows)}
+	if fresh { // the pass over all sources has them
+		v.out = appendRecord(make([]byte, 0, before+before/8), recordTime, binary.AppendVarint(nil, now))
+	} else {
 		v.rest = m.sources
 	}
 	if all {

@@ -89,7 +89,8 @@ func (v *Saving) pass(most int) bool {
 			if l.source(s).placed(s, orphans[s.name]) {
 				continue
 			}
-			if v.moved[n] = true; !v.group(n, l, s.name, orphans[s.name]) {
+			v.moved[n] = true
+			if !v.group(n, l, s.name, orphans[s.name]) {
 				break
 			}
 		}
@@ -128,7 +129,11 @@ func (v *Saving) log(n *net) *netLog {
 		v.fail(n, err)
 		return nil
 	}
-	l.def, l.head, l.base, l.shown, l.view = n.union.def, headOf(n), nil, nil, nil
+	l.def = n.union.def
+	l.head = headOf(n)
+	l.base = nil
+	l.shown = nil
+	l.view = nil
 	v.out, v.of = appendRecord(v.out, recordNet, l.head, []byte("\n"), d.pnml), n.name
 	v.moved[n] = true
 	return l
@@ -181,18 +186,19 @@ func (v *Saving) group(n *net, l *netLog, name string, orphans uint64) bool {
 		have = &sourceLog{of: l}
 	}
 	have.notes.Room = saveNotes / max(1, v.m.sources) // their number has changed since
-	in, err := v.k.sourceRecords(n, name, have, changed)
+	in, err := v.k.sourceRecords(v.k.in[:0], n, name, have, changed)
 	if err != nil {
 		v.fail(n, err)
 		return false
 	}
 	v.begin(n.name)
-	v.out = appendRecord(v.out, record, binary.AppendUvarint(nil, uint64(len(name))), []byte(name), in)
+	v.k.in, v.out = in, appendRecord(v.out, record, binary.AppendUvarint(nil, uint64(len(name))), []byte(name), in)
 	have.place = place
 	if s != nil {
 		have.changes, s.log = s.changes, have
 	}
-	if l.sources[name] = have; s == nil && orphans == 0 {
+	l.sources[name] = have
+	if s == nil && orphans == 0 {
 		delete(l.sources, name)
 	}
 	return true
@@ -204,11 +210,11 @@ func (have *sourceLog) changed(s *source, now *placement) bool {
 		have.place.digest == now.digest && have.place.aside == now.aside && have.place.orphans == now.orphans
 }
 
-// sourceRecords returns recordChanges of the source with a name, or the records of its group.
-func (k *Saver) sourceRecords(n *net, name string, have *sourceLog, changed bool) (out []byte, err error) {
+// sourceRecords appends recordChanges of the source with a name, or the records of its group.
+func (k *Saver) sourceRecords(out []byte, n *net, name string, have *sourceLog, changed bool) (_ []byte, err error) {
 	d, s := k.definitions[n.name], n.sources[name]
 	if changed {
-		return k.snapshots.changed(nil, n, s, d, have)
+		return k.snapshots.changed(out, n, s, d, have)
 	}
 	for _, o := range n.orphans {
 		if o.name == name && err == nil {
@@ -278,7 +284,8 @@ func (v *Saving) finish() {
 			continue
 		}
 		for _, name := range l.gone(n.orphansByName()) {
-			if v.moved[n] = true; !v.group(n, l, name, 0) {
+			v.moved[n] = true
+			if !v.group(n, l, name, 0) {
 				break
 			}
 		}
@@ -363,10 +370,17 @@ func (v *Saving) Frame() (Frame, error) {
 		}
 	}
 	f := Frame{First: v.first}
-	if len(v.out) > 0 || v.first || v.all { // also that nothing changed up to now
+	switch {
+	case v.first: // which may be large, so it is not copied
+		f.Records = v.out
+	case len(v.out) > 0 || v.all: // also that nothing changed up to now
 		f.Records = append(appendRecord(nil, recordTime, binary.AppendVarint(nil, v.at)), v.out...)
 	}
-	if v.k.size += len(f.Records); v.first {
+	if !v.first && cap(v.out) <= 2*saveRows {
+		v.k.out = v.out[:0]
+	}
+	v.k.size += len(f.Records)
+	if v.first {
 		v.k.first = v.k.size
 	}
 	return f, errors.Join(v.errs...)

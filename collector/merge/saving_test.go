@@ -245,7 +245,8 @@ func TestALogBeginsAgainBySize(t *testing.T) {
 			if f.First != (i == 1 || size > limit) || i > 1000 {
 				t.Fatalf("%d sources: frame %d is a first one: %v; the log has %d bytes, of %d", c.sources, i, f.First, size, limit)
 			}
-			if size += len(f.Records); i == 1 {
+			size += len(f.Records)
+			if i == 1 {
 				first = size
 			} else if f.First {
 				for name, got := range firingsBySource(t, [][]byte{f.Records}) {
@@ -283,7 +284,7 @@ func TestAFrameIsMadeInPieces(t *testing.T) {
 	}
 }
 
-// The tokens that are stuck follow the changes of a source: they come, stay while other rows change,
+// The tokens that are stuck, and their groups, follow the changes of a source: they come, stay while other rows change,
 // and go.
 func TestALogHasTheStuckTokens(t *testing.T) {
 	m := NewMerger(Rules{}, t0)
@@ -292,15 +293,22 @@ func TestALogHasTheStuckTokens(t *testing.T) {
 	}
 	var e engine
 	e.start("e", t0, worldRows)
-	e.msg.Rows.Columns |= stats.ColStuck
+	e.msg.Rows.Columns |= stats.ColStuck | stats.ColGroups
 	rows := e.msg.Rows.Places
 	rows[0].Stuck = []stats.Token{{Instance: "always", Injected: t0}} // a column is there while a place has some
 	rows[0].Tokens = 1
+	groups := func(tokens []stats.Token) []stats.Group {
+		if len(tokens) == 0 {
+			return nil
+		}
+		return []stats.Group{{Reason: stats.ReasonIncident, Tokens: uint64(len(tokens)), Due: t0, Oldest: tokens[0]}}
+	}
+	rows[0].Groups = groups(rows[0].Stuck)
 	var k Saver
 	var frames [][]byte
 	for i, stuck := range [][]stats.Token{nil, {{Instance: "a", Injected: t0}}, {{Instance: "a", Injected: t0}, {Instance: "b", Injected: t0 + 1}}, {{Instance: "b", Injected: t0 + 1}}, nil} {
 		now := t0 + int64(i)*1e6
-		rows[1].Stuck, rows[1].Tokens = stuck, uint64(len(stuck))
+		rows[1].Stuck, rows[1].Groups, rows[1].Tokens = stuck, groups(stuck), uint64(len(stuck))
 		rows[2].Arrivals++
 		if _, err := m.Take(e.all(now), 0, now); err != nil {
 			t.Fatal(err)
@@ -318,6 +326,9 @@ func TestALogHasTheStuckTokens(t *testing.T) {
 		got := nets[0].sources[0].msg.Rows.Places
 		if d := cmp.Diff([][]stats.Token{rows[0].Stuck, stuck}, [][]stats.Token{got[0].Stuck, got[1].Stuck}, cmpopts.EquateEmpty()); d != "" || got[2].Arrivals != rows[2].Arrivals {
 			t.Errorf("frame %d: %d arrivals, of %d; tokens (-stuck +kept):\n%s", i, got[2].Arrivals, rows[2].Arrivals, d)
+		}
+		if d := cmp.Diff([][]stats.Group{groups(rows[0].Stuck), groups(stuck)}, [][]stats.Group{got[0].Groups, got[1].Groups}, cmpopts.EquateEmpty()); d != "" {
+			t.Errorf("frame %d: groups (-sent +kept):\n%s", i, d)
 		}
 		if kinds := recordsOf(t, f.Records); i > 0 && !slices.ContainsFunc(kinds, func(r record) bool { return r.kind == recordChanges }) {
 			t.Errorf("frame %d has no changes", i)

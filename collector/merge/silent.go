@@ -204,7 +204,11 @@ func (m *Merger) takeOrphan(n *net, h *restoredSource, c *columns, now int64) (b
 	o := &source{name: h.msg.Source, sequence: sequence{counted: n.before, epoch: h.epoch}, health: health{interval: h.msg.Interval.Microseconds()}}
 	o.patience = min(patienceOf(o.interval), m.forgetAfter)
 	n.take(o, n.taking(h.msg, c), h.received)
-	o.orphan, o.state, o.digest, o.messageAt, o.rowsAt = true, Up, h.digest, h.rowsAt, h.rowsAt
+	o.orphan = true
+	o.state = Up
+	o.digest = h.digest
+	o.messageAt = h.rowsAt
+	o.rowsAt = h.rowsAt
 	o.rowsOutage = max(m.silenceClock(now).now-h.rowsSilence-h.rowsAt, 0)
 	o.outage, o.missing, o.processes = o.rowsOutage, nil, nil
 	n.orphans = append(n.orphans, o)

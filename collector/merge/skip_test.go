@@ -34,7 +34,12 @@ func TestWhatTheCollectorDroppedIsNotAskedFor(t *testing.T) {
 			t.Helper()
 			now += int64(time.Second / time.Microsecond)
 			msg := randomSource(rand.New(rand.NewPCG(1, 1)), "a", 2, 1, now)
-			msg.Net, msg.Digest, msg.Seq, msg.Epoch, msg.Interval, msg.Full = "n", benchDigest, seq, t0, time.Second, full
+			msg.Net = "n"
+			msg.Digest = benchDigest
+			msg.Seq = seq
+			msg.Epoch = t0
+			msg.Interval = time.Second
+			msg.Full = full
 			if !full {
 				msg.Rows.Places, msg.Rows.Transitions = nil, nil
 			}

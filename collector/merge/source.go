@@ -116,9 +116,8 @@ type said struct {
 	below   []*Remnant
 	answers []Answer
 
-	wants    string              // a digest that is not known yet
-	pending  *telemetry.Snapshot // the last full snapshot with that digest, with the sparse ones after it
-	pendedAt int64               // when the last of that was received
+	wants   string   // a digest that is not known yet
+	pending []pended // of each process: its last full snapshot with that digest, with the sparse ones after it
 
 	requests *stats.RefusedRequests // refused by all of its processes: see countRefused
 }
@@ -183,8 +182,9 @@ func (d *said) size() int {
 		places, transitions := d.rows.Size()
 		n += places + transitions
 	}
-	if d.pending != nil {
-		n += len(d.pending.Rows.Places) + len(d.pending.Rows.Transitions)
+	for i := range d.pending {
+		rows := &d.pending[i].msg.Rows
+		n += len(rows.Places) + len(rows.Transitions)
 	}
 	if d.parts != nil {
 		n += len(d.parts.full.Rows.Places) + len(d.parts.full.Rows.Transitions)

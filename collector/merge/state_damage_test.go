@@ -22,7 +22,8 @@ func recordsOf(t *testing.T, state []byte) (out []record) {
 	t.Helper()
 	for len(state) > 0 {
 		kind := state[0]
-		if state = state[1:]; kind == recordMore {
+		state = state[1:]
+		if kind == recordMore {
 			out = append(out, record{kind, nil})
 			continue
 		}

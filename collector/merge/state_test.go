@@ -124,10 +124,12 @@ func TestMergerThatStartsAgainCountsNothingTwice(t *testing.T) {
 						log.keep(t, w.m, false)
 					}
 					if w.r.IntN(20) == 0 {
-						if w.m.Tick(w.now); !rounds {
+						w.m.Tick(w.now)
+						if !rounds {
 							log = keptLog{}
 						}
-						if log.keep(t, w.m, !rounds); len(log.frames) == 0 {
+						log.keep(t, w.m, !rounds)
+						if len(log.frames) == 0 {
 							t.Fatal("no frame")
 						}
 						w.m = restoredFromLog(t, log.frames, w.now)
@@ -218,7 +220,8 @@ func TestStateOfALargeNet(t *testing.T) {
 	parts := 0
 	for rest := ofEarlier(t, state); len(rest) > 0; { // as the head of save.go says
 		record := rest[0]
-		if rest = rest[1:]; record == recordMore {
+		rest = rest[1:]
+		if record == recordMore {
 			parts++
 			continue
 		}

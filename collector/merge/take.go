@@ -235,7 +235,13 @@ func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (
 		s.unproved.add(lost, s.messageAt, now)
 	}
 	s.tenure.add(s, now)
-	s.epoch, s.seq, s.messageAt, s.outage, s.sentAt, s.about, s.left = msg.Epoch, msg.Seq, now, 0, msg.SentAt, msg.Region, false
+	s.epoch = msg.Epoch
+	s.seq = msg.Seq
+	s.messageAt = now
+	s.outage = 0
+	s.sentAt = msg.SentAt
+	s.about = msg.Region
+	s.left = false
 	if s.messages < steadyAfter {
 		s.messages++
 	}
@@ -266,11 +272,16 @@ func (n *net) take(s *source, t taking, received int64) {
 	t.packed = t.packed && same && !withdrew
 	s.answered(received)
 	t.rows, t.sums, t.shift = s.rows, &n.live, s.clock.shift
-	if t.take(); t.changed {
+	t.take()
+	if t.changed {
 		s.changes++
 	}
 	s.rowsEpoch, s.rowsAt, s.rowsOutage, s.digest = msg.Epoch, received, 0, msg.Digest
-	s.complete, s.unread, s.wants, s.pending, s.parts = true, false, "", nil, nil
+	s.complete = true
+	s.unread = false
+	s.wants = ""
+	s.pending = nil
+	s.parts = nil
 	jumped := s.clock.observe(msg.SentAt, received)
 	n.live.Move(s.rows, t.shift, s.clock.shift)
 	s.takeRemnants(msg, c, received)
@@ -287,7 +298,8 @@ func (n *net) take(s *source, t taking, received int64) {
 	if again {
 		n.deduct(s)
 	}
-	if n.changed = true; msg.Bye {
+	n.changed = true
+	if msg.Bye {
 		n.leave(s, received)
 	}
 }

@@ -61,7 +61,11 @@ func (u *union) add(d *petri.Net, names bool) *columns {
 	next := &petri.Net{ID: u.def.ID, Name: u.def.Name, Doc: u.def.Doc, Model: u.def.Model, Shared: u.def.Shared,
 		Places: slices.Clone(u.def.Places), Transitions: slices.Clone(u.def.Transitions), Scopes: slices.Clone(u.def.Scopes)}
 	if names {
-		next.Name, next.Doc, next.Model, next.Shared, next.Arcs = d.Name, d.Doc, d.Model, d.Shared, u.arcs(d)
+		next.Name = d.Name
+		next.Doc = d.Doc
+		next.Model = d.Model
+		next.Shared = d.Shared
+		next.Arcs = u.arcs(d)
 	} else {
 		next.Arcs = u.newArcs(d)
 	}

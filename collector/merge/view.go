@@ -40,6 +40,8 @@ type View struct {
 	// NATS. Without a connection the collector above shows the last rows that it
 	// received. Nil without such a collector.
 	Up *natslink.ConnState
+	// AgentX is the session of the process with its AgentX master. Nil without one.
+	AgentX *Master
 	// Interrupted reports that sources are shown as of before a break: the collector cannot
 	// receive, or has not received for long enough since the break.
 	Interrupted bool
@@ -113,6 +115,14 @@ func (n *NetView) Stuck(place int) []stats.Token {
 		return nil
 	}
 	return n.Rows.Places[place].Stuck
+}
+
+// Groups returns the tokens of a place by reason, or none for a final place.
+func (n *NetView) Groups(place int) []stats.Group {
+	if n.IsFinal(place) {
+		return nil
+	}
+	return n.Rows.Places[place].Groups
 }
 
 // Digest is one definition of a net and how many sources run it.
@@ -200,6 +210,12 @@ type Traffic struct {
 	Bad      uint64            // the sum of Rejected
 }
 
+// Master is the state of the session with the AgentX master. It is immutable.
+type Master struct {
+	natslink.ConnState        // Server is the address
+	Others             string // names of the other sidecars of the group that have no session; "" for none
+}
+
 // SameReport reports whether two Views have the same nets, sources and connection, so that
 // they differ only in what the time makes of them, as rates that fall. A Merger replaces the
 // parts of a View that have changed, and no others.
@@ -212,6 +228,8 @@ func SameReport(a, b *View) bool {
 	case !sameSlice(a.Sources, b.Sources):
 		return false
 	case (a.NATS == nil) != (b.NATS == nil) || a.NATS != nil && *a.NATS != *b.NATS:
+		return false
+	case (a.AgentX == nil) != (b.AgentX == nil) || a.AgentX != nil && *a.AgentX != *b.AgentX:
 		return false
 	}
 	return slices.EqualFunc(a.Nets, b.Nets, sameNet)

@@ -23,11 +23,17 @@ func (m *Merger) reserve(s *source, bytes int) error {
 
 // waitingBytes returns the memory of the source's snapshots that wait.
 func (d *said) waitingBytes() (n int) {
-	if d.pending != nil {
-		n += bytesOf(&d.pending.Rows)
-	}
+	n = pendedBytes(d.pending)
 	if d.parts != nil {
 		n += bytesOf(&d.parts.full.Rows)
+	}
+	return n
+}
+
+// pendedBytes returns the memory of snapshots that wait for their definition.
+func pendedBytes(all []pended) (n int) {
+	for i := range all {
+		n += bytesOf(&all[i].msg.Rows)
 	}
 	return n
 }
@@ -40,20 +46,29 @@ func emptyBytes(places, transitions int) int {
 // bytesOf returns the memory of rows.
 func bytesOf(r *stats.Rows) int {
 	n := emptyBytes(len(r.Places), len(r.Transitions)) + len(r.Blocks)*sizeOf[stats.Block]()
-	slot, bucket, token, wait := sizeOf[stats.Slot](), sizeOf[stats.Bucket](), sizeOf[stats.Token](), sizeOf[stats.Wait]()
+	slot, bucket, token, group := sizeOf[stats.Slot](), sizeOf[stats.Bucket](), sizeOf[stats.Token](), sizeOf[stats.Group]()
 	for i := range r.Places {
 		p := &r.Places[i]
-		n += len(p.Ages.Slots)*slot + len(p.Dwell.Buckets)*bucket + len(p.Stuck)*token + len(p.Slowest.Instance)
+		n += len(p.Ages.Slots)*slot + len(p.Dwell.Buckets)*bucket + len(p.Stuck)*token + len(p.Groups)*group + len(p.Slowest.Instance)
 		for j := range p.Stuck {
-			n += len(p.Stuck[j].Instance) + len(p.Stuck[j].Waits)*wait
-			for k := range p.Stuck[j].Waits {
-				n += len(p.Stuck[j].Waits[k].What)
-			}
+			n += textBytes(&p.Stuck[j])
+		}
+		for j := range p.Groups {
+			n += textBytes(&p.Groups[j].Oldest)
 		}
 	}
 	for i := range r.Transitions {
 		t := &r.Transitions[i]
 		n += len(t.Duration.Buckets)*bucket + len(t.Slowest.Instance)
+	}
+	return n
+}
+
+// textBytes returns the memory of what a token has beside itself.
+func textBytes(t *stats.Token) int {
+	n := len(t.Instance) + len(t.Waits)*sizeOf[stats.Wait]()
+	for i := range t.Waits {
+		n += len(t.Waits[i].What)
 	}
 	return n
 }

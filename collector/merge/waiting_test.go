@@ -47,7 +47,8 @@ func TestSnapshotsThatWaitHaveABudgetOfBytes(t *testing.T) {
 			t.Errorf("got %v once net-%d is defined; want a full snapshot requested of %q", asks, i, want)
 		}
 	}
-	if m.Tick(t0 + 2e6); m.waiting != 0 {
+	m.Tick(t0 + 2e6)
+	if m.waiting != 0 {
 		t.Errorf("got %d bytes once all is defined; want 0", m.waiting)
 	}
 }

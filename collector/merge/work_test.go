@@ -76,12 +76,14 @@ func TestATokenWaitsForTheElementOfAStep(t *testing.T) {
 	def := looped()
 	rows := stats.NewRows(5, 2)
 	rows.Places[0].Stuck = []stats.Token{{Instance: "x", Injected: 1, Waits: []stats.Wait{{Transition: 0, Place: stats.NoPlace, Reason: stats.ReasonIncident}, {Transition: 0, Place: 1, Reason: stats.ReasonMissing}}}}
+	rows.Places[0].Groups = []stats.Group{{Reason: stats.ReasonIncident, Tokens: 1, Due: 1, Oldest: rows.Places[0].Stuck[0]}}
 	rows.Blocks = []stats.Block{{Transition: 0, Place: 2}}
 	n := (&NetView{Name: "n", Def: def, Final: def.FinalPlaces(), Rows: rows}).Sum()
 	v := visible{work: true}
 	got := v.view(n)
 	want := []stats.Wait{{Transition: 0, Place: stats.NoPlace, Reason: stats.ReasonIncident}, {Transition: 0, Place: stats.NoPlace, Reason: stats.ReasonMissing}}
-	if d := cmp.Diff(want, got.Rows.Places[0].Stuck[0].Waits); d != "" || len(got.Rows.Blocks) != 0 || got.Def.Transitions[0].ID != "a" {
+	place := &got.Rows.Places[0]
+	if d := cmp.Diff([][]stats.Wait{want, want}, [][]stats.Wait{place.Stuck[0].Waits, place.Groups[0].Oldest.Waits}); d != "" || len(got.Rows.Blocks) != 0 || got.Def.Transitions[0].ID != "a" {
 		t.Errorf("%s\nblocks %v", d, got.Rows.Blocks)
 	}
 	if again := v.view(n); again != got {

@@ -9,7 +9,7 @@
 // alarms, it asks for all of them ([Page]); notes of operators are shared in the same way, by
 // every member. [Member.Hold] keeps the duty while notifications are decided. A member that
 // starts, or received nothing for two Intervals, fetches the snapshots of silent sources from
-// each other member in [Parcel]s, before it is ready.
+// each other member in parcels, before it is ready.
 // The design document docs/design/pairs.md describes the protocol and its failures.
 //
 // # Bounds and trust

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/nats-io/nats.go"
+
 	"github.com/pnagent/pnagent/collector/standby/roster"
 )
 

@@ -29,7 +29,7 @@ func contents(b *mailbox) map[string][]string {
 
 func TestTheSenderIsFoundWithoutDecoding(t *testing.T) {
 	m := roster.Message{Version: roster.Version, ID: strings.Repeat("i", roster.MaxID), Name: "n"}
-	page, parcel := Page{Version: roster.Version, ID: "a"}, Parcel{Version: roster.Version, ID: "a", To: "b"}
+	page, parcel := Page{Version: roster.Version, ID: "a"}, Page{Version: roster.Version, ID: "a", To: "b"}
 	for _, c := range []struct {
 		data  []byte
 		field string
@@ -101,7 +101,8 @@ func TestBulkLeavesRoomForMessages(t *testing.T) {
 	for range n {
 		b.put(letter{from: "b", bulk: maxBulk})
 	}
-	if b.put(letter{from: "c", bulk: 1}); b.overran() != 2 {
+	b.put(letter{from: "c", bulk: 1})
+	if b.overran() != 2 {
 		t.Errorf("%d dropped; want also the one beyond the bound of all", b.overran())
 	}
 	for _, id := range []string{"a", "b", "c", "new"} {
@@ -110,10 +111,12 @@ func TestBulkLeavesRoomForMessages(t *testing.T) {
 	if b.overran() != 2 {
 		t.Errorf("%d dropped; want no message", b.overran())
 	}
-	if b.know("me", []string{"b", "c"}); b.bulk != n*maxBulk || b.overran() != 2+n+1 {
+	b.know("me", []string{"b", "c"})
+	if b.bulk != n*maxBulk || b.overran() != 2+n+1 {
 		t.Errorf("%d bytes wait, %d dropped, after a sender was forgotten; want %d and %d", b.bulk, b.overran(), n*maxBulk, 2+n+1)
 	}
-	if contents(b); b.bulk != 0 {
+	contents(b)
+	if b.bulk != 0 {
 		t.Errorf("%d bytes wait; want none", b.bulk)
 	}
 }

@@ -51,8 +51,8 @@ type Config struct {
 	// Changed receives after Up has changed. Without it a change is published with the next
 	// message, an Interval later at most.
 	Changed <-chan struct{}
-	Alarms  *Alarms  // nil shares no alarms
-	Notes   *Notes   // nil shares no notes
+	Alarms  *Shared  // nil shares no alarms
+	Notes   *Shared  // nil shares no notes
 	Sources *Sources // nil exchanges no silent sources
 	Keys    Keys     // sign the messages, and verify those of the others; nil takes every message
 	// Connected reports whether Conn is connected. It must not block, as
@@ -61,20 +61,13 @@ type Config struct {
 	Log       *slog.Logger // nil logs nothing
 }
 
-// Alarms gives access to a sidecar's alarms, which this package does not decode. Its
-// functions return at once.
-type Alarms struct {
+// Shared gives access to a sidecar's alarms or its notes about them, which this package does not
+// decode. Its functions return at once. Merging notes has one result in any order, so a member
+// sends all of them where another one has others; alarms are asked for.
+type Shared struct {
 	Digest   func() string           // see Message
-	Fold     func(page []byte) error // merges a page that another sidecar passed to Share
-	ShareAll func(ask bool)          // passes all alarms to Share, with ask
-}
-
-// Notes gives access to a sidecar's notes about alarms, in the same way. Merging them has
-// one result in any order, so a member sends all of them where another one has others.
-type Notes struct {
-	Digest   func() string           // see Message
-	Fold     func(page []byte) error // merges a page that another sidecar passed to ShareNotes
-	ShareAll func()                  // passes all notes to ShareNotes
+	Fold     func(page []byte) error // merges a page that another sidecar passed to Share or ShareNotes
+	ShareAll func(ask bool)          // passes everything to Share, with ask, or to ShareNotes
 }
 
 // Counters count the work of a Member since New.
@@ -271,7 +264,7 @@ func (m *Member) arrive(msg *nats.Msg) {
 	switch {
 	case err != nil:
 		m.reject(err)
-	case (kind == pagesSuffix || kind == notesSuffix) && l.from == m.id: // its own
+	case m.shared(kind) != nil && l.from == m.id: // its own
 	case kind == parcelsSuffix && !slices.Contains([]string{"", m.id}, idIn(msg.Data, "to")): // of others
 	default:
 		m.mail.put(l)
@@ -280,7 +273,18 @@ func (m *Member) arrive(msg *nats.Msg) {
 
 // takes reports whether this sidecar takes messages of a kind, the end of their subject.
 func (m *Member) takes(kind string) bool {
-	return kind == "" || kind == pagesSuffix && m.cfg.Alarms != nil || kind == notesSuffix && m.cfg.Notes != nil || kind == parcelsSuffix && m.cfg.Sources != nil
+	return kind == "" || m.shared(kind) != nil || kind == parcelsSuffix && m.cfg.Sources != nil
+}
+
+// shared returns what the pages of a kind carry; nil for other messages, and if it is not shared.
+func (m *Member) shared(kind string) *Shared {
+	switch kind {
+	case pagesSuffix:
+		return m.cfg.Alarms
+	case notesSuffix:
+		return m.cfg.Notes
+	}
+	return nil
 }
 
 // verify checks the size and the seal of a message, and finds its sender.
@@ -299,21 +303,13 @@ func (m *Member) verify(msg *nats.Msg, kind string) (letter, error) {
 	if l.from = idIn(msg.Data, "id"); l.from != "" {
 		return l, nil
 	}
-	var err error
-	switch kind { // in another form, or no sidecar's
-	case pagesSuffix, notesSuffix:
-		var p Page
-		p, err = DecodePage(msg.Data)
-		l.from = p.ID
-	case parcelsSuffix:
-		var p Parcel
-		p, err = DecodeParcel(msg.Data)
-		l.from = p.ID
-	default:
-		var text roster.Message
-		text, err = roster.Decode(msg.Data)
+	if kind == "" { // in another form, or no sidecar's
+		text, err := roster.Decode(msg.Data)
 		l.from = text.ID
+		return l, err
 	}
+	p, err := DecodePage(msg.Data)
+	l.from = p.ID
 	return l, err
 }
 
@@ -321,10 +317,8 @@ func (m *Member) verify(msg *nats.Msg, kind string) (letter, error) {
 func (m *Member) take(l letter) {
 	var err error
 	switch l.kind {
-	case pagesSuffix:
-		err = m.receivePage(l.data)
-	case notesSuffix:
-		err = m.receiveNotes(l.data)
+	case pagesSuffix, notesSuffix:
+		err = m.receivePage(l.data, m.shared(l.kind))
 	case parcelsSuffix:
 		err = m.receiveParcel(l.data)
 	default:
@@ -366,30 +360,18 @@ func (m *Member) receiveMessage(text []byte) error {
 	return err
 }
 
-// receivePage takes alarms of another member, and answers a request for all alarms.
-func (m *Member) receivePage(data []byte) error {
+// receivePage takes alarms or notes of another member, and answers a request for all.
+func (m *Member) receivePage(data []byte, into *Shared) error {
 	page, err := DecodePage(data)
 	if err != nil || page.ID == m.id {
 		return err
 	}
-	if err := m.cfg.Alarms.Fold(page.Content); err != nil {
+	if err := into.Fold(page.Content); err != nil {
 		return fmt.Errorf("page of a sidecar: %w: %w", roster.BadPage, err)
 	}
 	if page.Ask && time.Since(m.asked) >= answerEvery {
 		m.asked = time.Now()
-		m.cfg.Alarms.ShareAll(false)
-	}
-	return nil
-}
-
-// receiveNotes takes notes of another member.
-func (m *Member) receiveNotes(data []byte) error {
-	page, err := DecodePage(data)
-	if err != nil || page.ID == m.id {
-		return err
-	}
-	if err := m.cfg.Notes.Fold(page.Content); err != nil {
-		return fmt.Errorf("notes of a sidecar: %w: %w", roster.BadPage, err)
+		into.ShareAll(false)
 	}
 	return nil
 }
@@ -410,11 +392,11 @@ func (m *Member) step() {
 	msg := m.roster.Step(m.cfg.Up(), now)
 	before := m.State()
 	m.show()
-	if s := m.State(); s.OnDuty != before.OnDuty {
-		if before.OnDuty {
+	if s := m.State(); s.OnDuty != before.OnDuty || s.OnDuty && s.Able != before.Able {
+		if before.OnDuty && !s.OnDuty {
 			m.awaitHold()
 		}
-		m.log(s)
+		m.log(s, before.OnDuty)
 	}
 	if msg != nil {
 		m.send(msg)
@@ -423,7 +405,7 @@ func (m *Member) step() {
 		m.cfg.Alarms.ShareAll(true)
 	}
 	if m.cfg.Notes != nil && m.roster.NotesDiffer(now) {
-		m.cfg.Notes.ShareAll()
+		m.cfg.Notes.ShareAll(false)
 	}
 	m.fetch(m.roster.Fetch(now))
 }
@@ -437,14 +419,20 @@ func (m *Member) awaitHold() {
 	}
 }
 
-func (m *Member) log(s *roster.State) {
+func (m *Member) log(s *roster.State, wasOnDuty bool) {
 	if !s.OnDuty {
 		m.cfg.Log.Info("standing by: another sidecar sends notifications, or may")
 		return
 	}
-	m.mu.Lock()
-	m.counters.TakeOvers++
-	m.mu.Unlock()
+	if !wasOnDuty {
+		m.mu.Lock()
+		m.counters.TakeOvers++
+		m.mu.Unlock()
+	}
+	if !s.Able {
+		m.cfg.Log.Warn("on duty, but this sidecar has no session with its agentx master: notifications through it wait", "others", s.Live)
+		return
+	}
 	m.cfg.Log.Info("on duty: this sidecar sends notifications", "others", s.Live)
 }
 

@@ -156,7 +156,8 @@ func TestFailuresToSendAreLogged(t *testing.T) {
 		}
 		m.counters.Rejected[roster.Overrun] = 7
 		conn.Close()
-		if m.overrun(sub); m.Counters().Rejected[roster.Overrun] != 7 {
+		m.overrun(sub)
+		if m.Counters().Rejected[roster.Overrun] != 7 {
 			t.Errorf("%d were too much, 7 before", m.Counters().Rejected[roster.Overrun])
 		}
 		for what, do := range map[string]func(){
@@ -166,17 +167,20 @@ func TestFailuresToSendAreLogged(t *testing.T) {
 			"cannot ask another sidecar": func() { m.fetch("x") },
 		} {
 			text.Reset()
-			if do(); !strings.Contains(text.String(), what) {
+			do()
+			if !strings.Contains(text.String(), what) {
 				t.Errorf("no %q in the log: %q", what, text)
 			}
 		}
 		text.Reset()
 		m.cfg.Sources = (&sourcesOf{}).sources()
 		m.exchange.answering <- struct{}{}
-		if m.answer("x"); !strings.Contains(text.String(), "cannot read all silent sources") || !strings.Contains(text.String(), "cannot send silent sources") {
+		m.answer("x")
+		if !strings.Contains(text.String(), "cannot read all silent sources") || !strings.Contains(text.String(), "cannot send silent sources") {
 			t.Errorf("the log has %q", text)
 		}
-		if text.Reset(); len(m.exchange.answering) != 0 {
+		text.Reset()
+		if len(m.exchange.answering) != 0 {
 			t.Error("the answer did not end")
 		}
 		m.cfg.Connected = func() bool { return false }
@@ -202,7 +206,8 @@ func TestSharingWaitsForTheServerWhileAnotherMemberIsLive(t *testing.T) {
 		for others, want := range []bool{false, true} {
 			text.Reset()
 			m.state.Store(&roster.State{Live: others})
-			if m.Share([][]byte{[]byte("1")}, false); strings.Contains(text.String(), "cannot share alarms") != want {
+			m.Share([][]byte{[]byte("1")}, false)
+			if strings.Contains(text.String(), "cannot share alarms") != want {
 				t.Errorf("beside %d others the log has %q", others, text)
 			}
 		}

@@ -25,8 +25,8 @@ type pad struct {
 
 func (p *pad) text() string { p.mu.Lock(); defer p.mu.Unlock(); return strings.Join(p.words, "-") }
 
-func (p *pad) notes() *Notes {
-	return &Notes{
+func (p *pad) notes() *Shared {
+	return &Shared{
 		Digest: p.text,
 		Fold: func(page []byte) error {
 			if string(page) == "bad" {
@@ -39,7 +39,7 @@ func (p *pad) notes() *Notes {
 			p.words = slices.Compact(p.words)
 			return nil
 		},
-		ShareAll: func() {
+		ShareAll: func(bool) {
 			p.mu.Lock()
 			p.all++
 			p.mu.Unlock()

@@ -21,43 +21,34 @@ const (
 	maxBulk = 1 << 20
 )
 
-// Page carries alarms, or notes about them, from one member to the others. On the wire it
-// is a line of JSON with these fields, and then the content, which this package does not
-// decode.
+// Page carries alarms, or notes about them, from one member to the others. A parcel is a Page to
+// one member, with a part of the silent sources of another or the request for them. On the wire it
+// is a line of JSON with these fields, and then the content, which this package does not decode.
 type Page struct {
 	Version int    `json:"version"`
-	ID      string `json:"id"`            // of the sender, see Message
-	Ask     bool   `json:"ask,omitempty"` // the other members shall send all their alarms
+	ID      string `json:"id"`             // of the sender, see Message
+	To      string `json:"to,omitempty"`   // of a parcel: the ID of the addressee
+	Ask     bool   `json:"ask,omitempty"`  // it is the request for silent sources, or the others shall send all their alarms
+	Part    int    `json:"part,omitempty"` // of a parcel: 0, 1, 2 …
+	Last    bool   `json:"last,omitempty"` // of a parcel: this is the last part
 	Content []byte `json:"-"`
 }
 
 // DecodePage reads a page. Every error wraps a Reason.
-func DecodePage(data []byte) (Page, error) {
-	var p Page
-	rest, err := decodeHead(data, &p)
-	p.Content = rest
-	if err == nil {
-		err = (&roster.Message{Version: p.Version, ID: p.ID}).Check()
-	}
-	return p, err
-}
-
-// decodeHead reads the first line into head, and returns what follows.
-func decodeHead(data []byte, head any) (rest []byte, err error) {
+func DecodePage(data []byte) (p Page, err error) {
 	line, rest, ok := bytes.Cut(data, []byte("\n"))
 	if !ok || len(line) > maxHead {
-		return nil, fmt.Errorf("page of a sidecar: %w: expected a first line of at most %d bytes", roster.NotJSON, maxHead)
+		return p, fmt.Errorf("page of a sidecar: %w: expected a first line of at most %d bytes", roster.NotJSON, maxHead)
 	}
-	if err := json.Unmarshal(line, head); err != nil {
-		return nil, fmt.Errorf("page of a sidecar: %w: %w", roster.NotJSON, err)
+	if err := json.Unmarshal(line, &p); err != nil {
+		return p, fmt.Errorf("page of a sidecar: %w: %w", roster.NotJSON, err)
 	}
-	return rest, nil
+	p.Content = rest
+	return p, (&roster.Message{Version: p.Version, ID: p.ID}).Check()
 }
 
 // Encode returns the page in the form that DecodePage reads.
-func (p *Page) Encode() []byte { return encodeHead(p, p.Content) }
-
-func encodeHead(head any, rest []byte) []byte {
-	line, _ := json.Marshal(head) // never fails for these fields
-	return append(append(line, '\n'), rest...)
+func (p *Page) Encode() []byte {
+	line, _ := json.Marshal(p) // never fails for these fields
+	return append(append(line, '\n'), p.Content...)
 }

@@ -229,7 +229,8 @@ func (s *sealer) admit(got *seal, now time.Time) error {
 // room returns a new sender, or nil if MaxPeers have proven themselves. Of the others
 // the oldest gives way: messages of earlier processes may be recorded and replayed.
 func (s *sealer) room(now time.Time) *sender {
-	if s.prune(now); len(s.senders) >= roster.MaxPeers {
+	s.prune(now)
+	if len(s.senders) >= roster.MaxPeers {
 		oldest := ""
 		for id, other := range s.senders {
 			if !other.proven && (oldest == "" || other.at.Before(s.senders[oldest].at)) {

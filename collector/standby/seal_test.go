@@ -264,7 +264,7 @@ func TestAForgedMemberIsIgnoredByMembersWithAKey(t *testing.T) {
 			publish(t, attacker, "s", encoded(t, roster.Message{ID: "0", Name: "forged", Up: true, Ready: true, OnDuty: true, Digest: "of-a"}))
 			page := Page{Version: roster.Version, ID: "0", Content: []byte("forged")}
 			publish(t, attacker, "s-alarms", page.Encode())
-			part := Parcel{Version: roster.Version, ID: "0", To: b.member.id, Last: true}
+			part := Page{Version: roster.Version, ID: "0", To: b.member.id, Last: true}
 			publish(t, attacker, "s-sources", part.Encode())
 			mu.Lock()
 			again := recorded

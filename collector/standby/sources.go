@@ -37,7 +37,7 @@ func (m *Member) fetch(from string) {
 	if from == "" || !m.cfg.Connected() {
 		return
 	}
-	ask := Parcel{Version: roster.Version, ID: m.id, To: from, Ask: true}
+	ask := Page{Version: roster.Version, ID: m.id, To: from, Ask: true}
 	if err := m.sealer.publish(m.cfg.Conn, m.parcelSubject(), ask.Encode()); err != nil {
 		m.cfg.Log.Debug("cannot ask another sidecar for its silent sources", "err", err)
 	}
@@ -46,7 +46,7 @@ func (m *Member) fetch(from string) {
 // receiveParcel takes a parcel of another member. It drops a request while it answers
 // another one; the sender asks again.
 func (m *Member) receiveParcel(data []byte) error {
-	p, err := DecodeParcel(data)
+	p, err := DecodePage(data)
 	if err != nil || p.To != m.id {
 		return err
 	}

@@ -95,8 +95,8 @@ func TestInvalidParcelsAreCountedAndUnrequestedOnesIgnored(t *testing.T) {
 		m, _ := run(t, Config{Conn: connect(), Subject: "s", Name: "a", Sources: s.sources()})
 		duty(t, m, true, 0)
 		nc := connect()
-		whole := Parcel{Version: roster.Version, ID: "x", To: m.id, Last: true, Data: []byte("forged")}
-		elsewhere := Parcel{Version: roster.Version, ID: "x", To: "y", Ask: true}
+		whole := Page{Version: roster.Version, ID: "x", To: m.id, Last: true, Content: []byte("forged")}
+		elsewhere := Page{Version: roster.Version, ID: "x", To: "y", Ask: true}
 		for _, text := range []string{string(whole.Encode()), string(elsewhere.Encode()), "no line", "{}\n", "{\n"} {
 			publish(t, nc, "s-sources", []byte(text))
 		}
@@ -128,20 +128,20 @@ func TestPartsAreTakenOnlyWhenComplete(t *testing.T) {
 	other := sent[1]
 	other.ID = "b"
 	for what, c := range map[string]struct {
-		parts []Parcel
+		parts []Page
 		whole bool
 	}{
 		"all":                   {sent, true},
-		"a new beginning":       {[]Parcel{sent[0], sent[1], sent[0], sent[1], sent[2]}, true},
-		"one is missing":        {[]Parcel{sent[0], sent[2]}, false},
-		"one comes twice":       {[]Parcel{sent[0], sent[1], sent[1], sent[2]}, false},
+		"a new beginning":       {[]Page{sent[0], sent[1], sent[0], sent[1], sent[2]}, true},
+		"one is missing":        {[]Page{sent[0], sent[2]}, false},
+		"one comes twice":       {[]Page{sent[0], sent[1], sent[1], sent[2]}, false},
 		"the first is missing":  {sent[1:], false},
-		"one of another sender": {[]Parcel{sent[0], other, sent[2]}, false},
+		"one of another sender": {[]Page{sent[0], other, sent[2]}, false},
 	} {
 		var a assembly
 		whole := false
 		for i := range c.parts {
-			p, err := DecodeParcel(c.parts[i].Encode())
+			p, err := DecodePage(c.parts[i].Encode())
 			if err != nil || !reflect.DeepEqual(c.parts[i], p) {
 				t.Fatalf("parcel %d: error %v (-want +got): %s", i, err, cmp.Diff(c.parts[i], p))
 			}
@@ -155,27 +155,10 @@ func TestPartsAreTakenOnlyWhenComplete(t *testing.T) {
 		}
 	}
 	full := assembly{from: "a", next: 7, data: make([]byte, MaxSources-1, MaxSources)}
-	if _, err := full.add(&Parcel{ID: "a", Part: 7, Data: []byte("x")}); err != nil {
+	if _, err := full.add(&Page{ID: "a", Part: 7, Content: []byte("x")}); err != nil {
 		t.Errorf("as much as may be: %v", err)
 	}
-	if whole, err := full.add(&Parcel{ID: "a", Part: 8, Data: []byte("x"), Last: true}); whole || err == nil || full.data != nil {
+	if whole, err := full.add(&Page{ID: "a", Part: 8, Content: []byte("x"), Last: true}); whole || err == nil || full.data != nil {
 		t.Errorf("one byte too many: %v, %v", whole, err)
 	}
-}
-
-func FuzzDecodeParcel(f *testing.F) {
-	p := Parcel{Version: roster.Version, ID: "a-1", To: "b", Ask: true, Part: 3, Last: true, Data: []byte("one\n")}
-	f.Add(p.Encode())
-	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := DecodeParcel(data)
-		if err != nil {
-			if roster.ReasonOf(err) == "" {
-				t.Fatalf("%v has no reason", err)
-			}
-			return
-		}
-		if again, err := DecodeParcel(p.Encode()); err != nil || !cmp.Equal(p, again) {
-			t.Fatalf("%v: %+v became %+v", err, p, again)
-		}
-	})
 }

@@ -95,7 +95,8 @@ func TestMessagesOfALoneMember(t *testing.T) {
 			said := base
 			said.OnDuty, said.Ready = at > roster.Silent, at > roster.Silent
 			want = append(want, received{at, said})
-			if said.OnDuty = true; at == roster.Silent { // it has listened long enough
+			said.OnDuty = true
+			if at == roster.Silent { // it has listened long enough
 				said.Ready = true
 				want = append(want, received{at, said})
 			}
@@ -164,11 +165,11 @@ func TestPartsInTheWrongOrderAreRequestedAgain(t *testing.T) {
 		var mu sync.Mutex
 		var asked []time.Time
 		listen(t, nc, "s-sources", func(data []byte) {
-			p, err := DecodeParcel(data)
+			p, err := DecodePage(data)
 			if err != nil || !p.Ask {
 				return
 			}
-			if d := cmp.Diff(Parcel{Version: roster.Version, ID: m.id, To: "other", Ask: true, Data: []byte{}}, p); d != "" {
+			if d := cmp.Diff(Page{Version: roster.Version, ID: m.id, To: "other", Ask: true, Content: []byte{}}, p); d != "" {
 				t.Error(d)
 			}
 			mu.Lock()
@@ -183,7 +184,7 @@ func TestPartsInTheWrongOrderAreRequestedAgain(t *testing.T) {
 			}
 		}
 		part := func(n int, last bool) {
-			p := Parcel{Version: roster.Version, ID: "other", To: m.id, Part: n, Last: last, Data: []byte(strconv.Itoa(n))}
+			p := Page{Version: roster.Version, ID: "other", To: m.id, Part: n, Last: last, Content: []byte(strconv.Itoa(n))}
 			publish(t, nc, "s-sources", p.Encode())
 		}
 		pass(roster.Interval)
@@ -218,10 +219,12 @@ func TestPartsInTheWrongOrderAreRequestedAgain(t *testing.T) {
 			t.Error(err)
 		}
 		before := times()
-		if pass(2 * roster.AskEvery); times() != before {
+		pass(2 * roster.AskEvery)
+		if times() != before {
 			t.Errorf("asked %d times more", times()-before)
 		}
-		if stop(); strings.Count(log.String(), "cannot take silent sources") != 1 {
+		stop()
+		if strings.Count(log.String(), "cannot take silent sources") != 1 {
 			t.Errorf("the log has %s", log)
 		}
 	})

@@ -38,7 +38,11 @@ func startUplink(t *testing.T, nc *nats.Conn, cfg Config) (*Uplink, func() *tele
 		t.Fatal(err)
 	}
 	log := &bytes.Buffer{}
-	cfg.Conn, cfg.Subjects, cfg.Source, cfg.Interval, cfg.Log = nc, space(t, "up"), "below", beat, slog.New(slog.NewTextHandler(log, nil))
+	cfg.Conn = nc
+	cfg.Subjects = space(t, "up")
+	cfg.Source = "below"
+	cfg.Interval = beat
+	cfg.Log = slog.New(slog.NewTextHandler(log, nil))
 	u, err := New(cfg, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/dashboards/report/plot"
+	"github.com/pnagent/pnagent/internal/promquery"
 	"github.com/pnagent/pnagent/metrics"
 )
 
 // alarm is one that was active in the span, or several of the same kind at the
 // same place one after the other.
 type alarm struct {
-	labels map[string]string // net, place, transition, source, region, alarm, severity
+	labels map[string]string // net, place, transition, source, region, alarm, for_reason, severity
 	when   []stretch
 	active bool   // now
 	note   string // of operators, if it is active
@@ -69,7 +70,7 @@ func (a *alarm) own() bool { return a.active && a.unknown == "" && a.follows == 
 
 // spot is the key of an alarm. The severity is none of it: a reload of the rules changes that.
 func (a *alarm) spot() string {
-	return strings.Join([]string{a.labels["net"], a.labels["alarm"], a.labels["place"], a.labels["transition"], a.labels["source"], a.labels["region"]}, "\x00")
+	return strings.Join([]string{a.labels["net"], a.labels["alarm"], a.labels["place"], a.labels["transition"], a.labels["source"], a.labels["region"], a.labels["for_reason"]}, "\x00")
 }
 
 // activeAlarms asks when alarms were active. What is shorter than a step of the
@@ -82,7 +83,7 @@ func (d *drawing) activeAlarms(ctx context.Context) ([]alarm, error) {
 	expr := vars.Expand(d.boards[0].Alarms())
 	over := expr
 	if step > d.scrape {
-		over = fmt.Sprintf("max_over_time((%s)[%s:%s])", expr, promDuration(step), promDuration(d.scrape))
+		over = fmt.Sprintf("max_over_time((%s)[%s:%s])", expr, promquery.Duration(step), promquery.Duration(d.scrape))
 	}
 	was, err := d.over(ctx, over, d.from, d.o.Now, step)
 	if err != nil {

@@ -33,9 +33,12 @@ func bucketRows(answers []*answer) []plot.Series {
 		classic.addClassic(a.series)
 		for _, s := range a.series {
 			for _, h := range s.histograms {
-				native.add(h.at, 0, 0) // known, though there may be nothing in it
-				for _, b := range h.buckets {
-					native.add(h.at, doubled(float64(b.Upper)), float64(b.Count))
+				at := h.Timestamp.Time()
+				native.add(at, 0, 0) // known, though there may be nothing in it
+				for _, b := range h.Histogram.Buckets {
+					if b != nil {
+						native.add(at, doubled(float64(b.Upper)), float64(b.Count))
+					}
 				}
 			}
 		}

@@ -19,7 +19,6 @@
 // A query that fails or returns nothing is said where its picture would be, and
 // the rest is drawn. What is left out because there is too much is counted.
 //
-//	read.go        answers of Prometheus, read with bounds
 //	prometheus.go  asking it
 //	plan.go        which queries: dashboards, for which net and place
 //	figure.go      answers to pictures: lines, numbers, heat

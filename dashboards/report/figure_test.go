@@ -126,9 +126,9 @@ func TestBucketsBecomeRows(t *testing.T) {
 	if d := cmp.Diff([]string{"≤ 1 s 2", "≤ 1 min 4", "> 1 min 1"}, names(bucketRows([]*answer{classic}))); d != "" {
 		t.Error(d)
 	}
-	native := series{histograms: []histogram{{now, []model.HistogramBucket{
+	native := series{histograms: []model.SampleHistogramPair{{Timestamp: model.TimeFromUnix(now.Unix()), Histogram: &model.SampleHistogram{Buckets: model.HistogramBuckets{
 		{Lower: 0.9, Upper: 0.97, Count: 1}, {Lower: 0.97, Upper: 1, Count: 2}, {Lower: 1, Upper: 1.09, Count: 5},
-		{Lower: 1 << 24, Upper: 1 << 25, Count: 1}, {Lower: -1, Upper: 0, Count: 3}}}}}
+		{Lower: 1 << 24, Upper: 1 << 25, Count: 1}, {Lower: -1, Upper: 0, Count: 3}, nil}}}}}
 	both := &answer{series: append(classic.series, native)}
 	if d := cmp.Diff([]string{"≤ 977 µs 3", "≤ 1 s 3", "≤ 2 s 5", "> 2 s 1"}, names(bucketRows([]*answer{both}))); d != "" {
 		t.Error(d)

@@ -118,9 +118,9 @@ func TestAnotherSeverityIsNoOtherAlarm(t *testing.T) {
 	minor, major := `,"severity":"minor"`, `,"severity":"major"`
 	r, err := prom(t, []string{"a"}, func(query string) string {
 		switch {
-		case strings.HasPrefix(query, "max by (net, place, transition, source, region, alarm, severity) (petrinet_alarm_active") && asked.Add(1) == 1: // over the span
+		case strings.HasPrefix(query, "max by (net, place, transition, source, region, alarm, for_reason, severity) (petrinet_alarm_active") && asked.Add(1) == 1: // over the span
 			return answer("matrix", series("p", minor, ago(-120, -41)...), series("p", major, ago(-40, 0)...), series("q", minor, ago(-80, 0)...), series("r", minor, ago(-80, 0)...))
-		case strings.HasPrefix(query, "max by (net, place, transition, source, region, alarm, severity) (petrinet_alarm_active"):
+		case strings.HasPrefix(query, "max by (net, place, transition, source, region, alarm, for_reason, severity) (petrinet_alarm_active"):
 			return answer("vector", series("p", major, 0), series("q", minor, 0), series("r", minor, 0))
 		case query == "petrinet_alarm_silenced":
 			return answer("vector", series("p", "", 0))

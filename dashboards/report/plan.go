@@ -18,6 +18,7 @@ import (
 
 	"github.com/pnagent/pnagent/dashboards"
 	"github.com/pnagent/pnagent/dashboards/report/plot"
+	"github.com/pnagent/pnagent/internal/promquery"
 	"github.com/pnagent/pnagent/metrics"
 )
 
@@ -33,6 +34,7 @@ type drawing struct {
 	boards []dashboards.Dashboard
 	nets   []netState // the worst first
 	alarms []alarm
+	called map[[3]string]string // by net, kind and id
 	jobs   []job
 }
 
@@ -45,6 +47,7 @@ type netState struct {
 	deadlocked float64
 	oldest     float64 // age in seconds, NaN without a token
 	place      string  // of the oldest token
+	words      string  // what that is called
 }
 
 // title is what the report calls the net.
@@ -63,7 +66,8 @@ func (p Prometheus) Report(ctx context.Context, o Options) (*Report, error) {
 	o.Now = o.Now.Truncate(time.Second) // so that points are where their times say
 	d := &drawing{Prometheus: p, o: o, from: o.Now.Add(-o.Since), boards: dashboards.All()}
 	var err error
-	if d.scrape, err = p.scrapeInterval(ctx, metrics.PnagentBuildInfo, &o); err != nil {
+	d.scrape, err = p.server().Interval(ctx, metrics.PnagentBuildInfo, min(o.Since, time.Hour), o.Now)
+	if err != nil {
 		return nil, err
 	}
 	r := &Report{From: d.from, To: o.Now, Source: "Prometheus at " + p.Name}
@@ -122,7 +126,7 @@ func (d *drawing) step(points int) time.Duration {
 // vars are what the expressions of a dashboard are about.
 func (d *drawing) vars(net, place string, step time.Duration) dashboards.Variables {
 	window := max(step+d.scrape, 4*d.scrape)
-	return dashboards.Variables{"job": all, "instance": all, "net": net, "place": place, "__rate_interval": promDuration(window)}
+	return dashboards.Variables{"job": all, "instance": all, "net": net, "place": place, "__rate_interval": promquery.Duration(window)}
 }
 
 // anyNet is for dashboards of several nets.
@@ -136,8 +140,8 @@ func (d *drawing) anyNet() string {
 // look asks which nets there are and how they are, and when alarms were active.
 func (d *drawing) look(ctx context.Context) error {
 	d.o.progress(0, 0, "reading the list of nets")
-	names, err := d.at(ctx, "count by (net) (last_over_time("+metrics.Instances+"["+promDuration(d.o.Since)+"])) or "+
-		"count by (net) (last_over_time("+metrics.PlaceTokens+"["+promDuration(d.o.Since)+"]))", d.o.Now)
+	names, err := d.at(ctx, "count by (net) (last_over_time("+metrics.Instances+"["+promquery.Duration(d.o.Since)+"])) or "+
+		"count by (net) (last_over_time("+metrics.PlaceTokens+"["+promquery.Duration(d.o.Since)+"]))", d.o.Now)
 	if err != nil {
 		return err
 	}
@@ -152,7 +156,10 @@ func (d *drawing) look(ctx context.Context) error {
 	if d.alarms, err = d.activeAlarms(ctx); err != nil {
 		return err
 	}
-	return d.rank(ctx)
+	if err := d.rank(ctx); err != nil {
+		return err
+	}
+	return d.names(ctx)
 }
 
 // rank orders the nets: by alarms that are active, by deadlocked instances, by
@@ -195,6 +202,33 @@ func (d *drawing) rank(ctx context.Context) error {
 	return nil
 }
 
+// names asks what the places and transitions of processes of BPMN are called.
+func (d *drawing) names(ctx context.Context) error {
+	d.called = map[[3]string]string{}
+	for family, kind := range map[string]string{metrics.PlaceInfo: "place", metrics.TransitionInfo: "transition"} {
+		a, err := d.at(ctx, fmt.Sprintf("max by (net, %s, called) (%s{net=~%q})", kind, family, d.anyNet()), d.o.Now)
+		if err != nil {
+			return err
+		}
+		for _, s := range a.series {
+			d.called[[3]string{s.labels["net"], kind, s.labels[kind]}] = s.labels["called"]
+		}
+	}
+	for i := range d.nets {
+		d.nets[i].words = d.title(d.nets[i].id, "place", d.nets[i].place)
+	}
+	for i := range d.alarms {
+		a := &d.alarms[i]
+		a.title = cmp.Or(d.title(a.labels["net"], "place", a.labels["place"]), d.title(a.labels["net"], "transition", a.labels["transition"]))
+	}
+	return nil
+}
+
+// title returns what a place or a transition is called, or its id.
+func (d *drawing) title(net, kind, id string) string {
+	return cmp.Or(d.called[[3]string{net, kind, id}], id)
+}
+
 // worse orders nets, the worst first.
 func worse(a, b netState) int {
 	return cmp.Or(cmp.Compare(b.alarms, a.alarms), cmp.Compare(b.deadlocked, a.deadlocked), cmp.Compare(b.unknown+b.following, a.unknown+a.following), cmp.Compare(b.oldest, a.oldest), cmp.Compare(a.id, b.id))
@@ -221,7 +255,7 @@ func (d *drawing) lay(r *Report) {
 		s := n.section(i)
 		s.Parts = d.parts(one, "", n.id, "")
 		if n.place != "" {
-			s.Parts = append(s.Parts, d.parts(spot, "Oldest place, "+n.place+": ", n.id, n.place)...)
+			s.Parts = append(s.Parts, d.parts(spot, "Oldest place, "+n.words+": ", n.id, n.place)...)
 		}
 		r.Sections = append(r.Sections, s)
 	}
@@ -247,7 +281,7 @@ func (n *netState) section(i int) Section {
 		s.About = "No alarm is active."
 	}
 	if !math.IsNaN(n.oldest) && n.place != "" {
-		s.About += fmt.Sprintf(" The oldest token has been in %s for %s.", n.place, plot.Format("s", n.oldest))
+		s.About += fmt.Sprintf(" The oldest token has been in %s for %s.", cmp.Or(n.words, n.place), plot.Format("s", n.oldest))
 	}
 	return s
 }
@@ -364,7 +398,7 @@ func (d *drawing) oldest(ctx context.Context) (*Figure, error) {
 	var rows []oldPlace
 	for _, s := range a.series {
 		if len(s.points) == 1 && s.points[0].Value > 0 {
-			rows = append(rows, oldPlace{s.labels["net"], s.labels["place"], s.points[0].Value})
+			rows = append(rows, oldPlace{s.labels["net"], d.title(s.labels["net"], "place", s.labels["place"]), s.points[0].Value})
 		}
 	}
 	f.list(rows, d.nets, d.o.Now)

@@ -5,15 +5,14 @@ package report
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/pnagent/pnagent/web/api"
+	"github.com/prometheus/common/model"
+
+	"github.com/pnagent/pnagent/dashboards/report/plot"
+	"github.com/pnagent/pnagent/internal/promquery"
 )
 
 // Bounds on asking.
@@ -30,66 +29,76 @@ type Prometheus struct {
 	HTTP *http.Client
 }
 
+func (p Prometheus) server() promquery.Server {
+	return promquery.Server{URL: p.URL, HTTP: p.HTTP, Timeout: askTimeout, Limit: maxSeries}
+}
+
 // over evaluates an expression at every step of a time.
 func (p Prometheus) over(ctx context.Context, expr string, from, to time.Time, step time.Duration) (*answer, error) {
-	return p.ask(ctx, "/api/v1/query_range", url.Values{"query": {expr}, "start": {stamp(from)}, "end": {stamp(to)},
-		"step": {strconv.FormatFloat(step.Seconds(), 'f', -1, 64)}})
+	return read(p.server().Over(ctx, expr, from, to, step))
 }
 
 // at evaluates an expression at a time.
 func (p Prometheus) at(ctx context.Context, expr string, at time.Time) (*answer, error) {
-	return p.ask(ctx, "/api/v1/query", url.Values{"query": {expr}, "time": {stamp(at)}})
+	return read(p.server().At(ctx, expr, at))
 }
 
-func stamp(t time.Time) string { return strconv.FormatFloat(float64(t.UnixMilli())/1000, 'f', 3, 64) }
+// answer is what Prometheus returns for an expression.
+type answer struct {
+	series   []series
+	warnings []string
+}
 
-func (p Prometheus) ask(ctx context.Context, path string, form url.Values) (*answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	form.Set("timeout", askTimeout.String())
-	form.Set("limit", strconv.Itoa(maxSeries))
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(p.URL, "/")+path, strings.NewReader(form.Encode()))
+// series is one of an answer, an instant's with one point.
+type series struct {
+	labels     map[string]string
+	points     []plot.Point
+	histograms []model.SampleHistogramPair // native ones
+}
+
+// read returns an answer as series, unless it has a time that a page cannot show.
+func read(a promquery.Answer, err error) (*answer, error) {
 	if err != nil {
-		return nil, fmt.Errorf("querying Prometheus: %w", api.WithoutAddress(err))
+		return nil, err
 	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	resp, err := p.HTTP.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("querying Prometheus: %w", api.WithoutAddress(err))
-	}
-	defer resp.Body.Close()
-	a, err := readAnswer(resp.Body)
-	if resp.StatusCode != http.StatusOK {
-		if err == nil || strings.HasPrefix(err.Error(), "reading") {
-			err = errors.New("no error message")
+	out := &answer{warnings: a.Warnings}
+	switch v := a.Value.(type) {
+	case *model.Scalar:
+		out.add(nil, []model.SamplePair{{Timestamp: v.Timestamp, Value: v.Value}}, nil)
+	case model.Vector:
+		for _, s := range v {
+			if s.Histogram != nil {
+				out.add(s.Metric, nil, []model.SampleHistogramPair{{Timestamp: s.Timestamp, Histogram: s.Histogram}})
+			} else {
+				out.add(s.Metric, []model.SamplePair{{Timestamp: s.Timestamp, Value: s.Value}}, nil)
+			}
 		}
-		return nil, fmt.Errorf("querying Prometheus: %s: %w", resp.Status, err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("querying Prometheus: %w", err)
-	}
-	return a, nil
-}
-
-// scrapeInterval is how often sidecars are scraped: the median time between
-// samples, 15 seconds where there are none.
-func (p Prometheus) scrapeInterval(ctx context.Context, selector string, o *Options) (time.Duration, error) {
-	a, err := p.at(ctx, selector+"["+promDuration(min(o.Since, time.Hour))+"]", o.Now)
-	if err != nil {
-		return 0, err
-	}
-	var apart []time.Duration
-	for _, s := range a.series {
-		for i := 1; i < len(s.points); i++ {
-			apart = append(apart, s.points[i].At.Sub(s.points[i-1].At))
+	case model.Matrix:
+		for _, s := range v {
+			out.add(s.Metric, s.Values, s.Histograms)
 		}
 	}
-	if len(apart) == 0 {
-		return 15 * time.Second, nil
+	if slices.ContainsFunc(out.series, unshown) {
+		return nil, errors.New("asking Prometheus: the answer has a time that is not from 1970 to 9999")
 	}
-	slices.Sort(apart)
-	return max(apart[len(apart)/2].Round(time.Second), time.Second), nil
+	return out, nil
 }
 
-// promDuration writes a duration as Prometheus reads it.
-func promDuration(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) + "ms" }
+// unshown reports whether a series has a time that a page cannot show.
+func unshown(s series) bool {
+	return slices.ContainsFunc(s.points, func(p plot.Point) bool { return p.At.Unix() < 0 || p.At.UTC().Year() > 9999 }) ||
+		slices.ContainsFunc(s.histograms, func(h model.SampleHistogramPair) bool {
+			return h.Timestamp < 0 || h.Timestamp.Time().UTC().Year() > 9999
+		})
+}
+
+func (a *answer) add(metric model.Metric, values []model.SamplePair, histograms []model.SampleHistogramPair) {
+	s := series{labels: make(map[string]string, len(metric)), points: make([]plot.Point, len(values)), histograms: histograms}
+	for name, value := range metric {
+		s.labels[string(name)] = string(value)
+	}
+	for i, v := range values {
+		s.points[i] = plot.Point{At: v.Timestamp.Time(), Value: float64(v.Value)}
+	}
+	a.series = append(a.series, s)
+}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/http"
 	"net/url"
 	"slices"
 	"time"
@@ -20,9 +19,8 @@ import (
 
 // Sidecar is one sidecar, for where there is no Prometheus.
 type Sidecar struct {
-	URL  string // as in http://127.0.0.1:9797
-	Name string // what the page calls it: the URL without a password
-	HTTP *http.Client
+	Client api.Client
+	Name   string // what the page calls it: the URL without a password
 }
 
 // netDocs is what was had of one net.
@@ -34,7 +32,7 @@ type netDocs struct {
 	faults      []string
 }
 
-// title returns the name of a place or transition, or its id without one.
+// title returns what a place or transition is called, or its id.
 func (d *netDocs) title(kind, id string) string { return cmp.Or(d.names[kind+" "+id], id) }
 
 // overview is what a sidecar has of all nets.
@@ -55,7 +53,7 @@ func (s Sidecar) Report(ctx context.Context, o Options) (*Report, error) {
 	if len(over.Nets) == 0 {
 		return nil, fmt.Errorf("%w: the sidecar has no net %q", ErrNoNet, o.Net)
 	}
-	cleared, unread := ask[api.ClearedAlarms](ctx, s, "alarms/cleared", nil)
+	cleared, unread := api.Get[api.ClearedAlarms](ctx, s.Client, "alarms/cleared", nil)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -76,7 +74,7 @@ func (s Sidecar) Report(ctx context.Context, o Options) (*Report, error) {
 
 // overview asks for all nets.
 func (s Sidecar) overview(ctx context.Context) (*overview, error) {
-	over, err := ask[overview](ctx, s, "overview", nil)
+	over, err := api.Get[overview](ctx, s.Client, "overview", nil)
 	if err != nil {
 		return nil, fmt.Errorf("reading the overview of the sidecar: %w", err)
 	}
@@ -84,11 +82,6 @@ func (s Sidecar) overview(ctx context.Context) (*overview, error) {
 		return nil, errors.New("reading the overview of the sidecar: the answer has no time; expected the address of a sidecar")
 	}
 	return over, nil
-}
-
-// ask asks for a document.
-func ask[T any](ctx context.Context, s Sidecar, what string, query url.Values) (*T, error) {
-	return api.Get[T](ctx, api.Client{URL: s.URL, HTTP: s.HTTP}, what, query)
 }
 
 // only leaves out what is not of a net.
@@ -123,11 +116,11 @@ func orNaN[T uint64 | float64](v *T) float64 {
 // net asks for the places with the oldest tokens and the fastest transitions of
 // a net. What fails is among its faults.
 func (s Sidecar) net(ctx context.Context, id string, at time.Time) (d netDocs, err error) {
-	drawing, err := ask[api.Drawing](ctx, s, "drawing", url.Values{"net": {id}})
+	drawing, err := api.Get[api.Drawing](ctx, s.Client, "drawing", url.Values{"net": {id}})
 	if err != nil {
 		return netDocs{faults: []string{"cannot read its places: " + err.Error()}}, ctx.Err()
 	}
-	frame, err := ask[api.Frame](ctx, s, "history", url.Values{"net": {id}, "at": {at.Format(time.RFC3339Nano)}})
+	frame, err := api.Get[api.Frame](ctx, s.Client, "history", url.Values{"net": {id}, "at": {at.Format(time.RFC3339Nano)}})
 	if err != nil {
 		return netDocs{faults: []string{"cannot read its current state: " + err.Error()}}, ctx.Err()
 	}
@@ -145,7 +138,7 @@ func (s Sidecar) net(ctx context.Context, id string, at time.Time) (d netDocs, e
 	})
 	d.names = make(map[string]string, len(drawing.Nodes))
 	for _, n := range drawing.Nodes {
-		d.names[n.Kind+" "+n.ID] = n.Name
+		d.names[n.Kind+" "+n.ID] = n.Called.Or(n.Name)
 	}
 	d.left = [2]int{morePlaces, moreTransitions}
 	var faults [2][]string
@@ -191,7 +184,7 @@ func each[T any](ctx context.Context, s Sidecar, kind, net string, ids []string)
 	g.SetLimit(atOnce)
 	for i, id := range ids {
 		g.Go(func() error {
-			docs[i], errs[i] = ask[T](ctx, s, kind, url.Values{"net": {net}, kind: {id}})
+			docs[i], errs[i] = api.Get[T](ctx, s.Client, kind, url.Values{"net": {net}, kind: {id}})
 			return nil
 		})
 	}

@@ -39,7 +39,7 @@ func (s Sidecar) lay(over *overview, cleared *api.ClearedAlarms, nets []netState
 		r.Sections = append(r.Sections, section)
 		for _, p := range docs[i].places {
 			if p.OldestAge != nil && *p.OldestAge > 0 && !p.Final && !p.Resting {
-				oldest = append(oldest, oldPlace{nets[i].id, cmp.Or(p.Name, p.ID), *p.OldestAge})
+				oldest = append(oldest, oldPlace{nets[i].id, p.Called.Or(cmp.Or(p.Name, p.ID)), *p.OldestAge})
 			}
 		}
 	}
@@ -104,7 +104,7 @@ func labelsOf(kind, severity, net, place, transition, source, region string) map
 func (d *overview) active(from, now time.Time) []alarm {
 	var all []alarm
 	for _, a := range d.Alarms {
-		all = append(all, alarm{labels: labelsOf(a.Alarm, a.Severity, a.Net, a.Place, a.Transition, a.Source, a.Region), title: a.Name, netTitle: a.NetName, active: true, unknown: a.Unknown, follows: a.Follows, note: noteOf(&a, now.Location()),
+		all = append(all, alarm{labels: labelsOf(a.Alarm, a.Severity, a.Net, a.Place, a.Transition, a.Source, a.Region), title: a.Called.Or(a.Name), netTitle: a.NetName, active: true, unknown: a.Unknown, follows: a.Follows, note: noteOf(&a, now.Location()),
 			when: []stretch{{from: a.Since.Time().In(now.Location()), to: now, before: a.Since.Time().Before(from)}}})
 	}
 	return all
@@ -216,7 +216,7 @@ func (d *netDocs) placeTable(from, to time.Time) (table, ages, tokens *Figure) {
 	for i := range d.places {
 		p := &d.places[i]
 		step = max(step, gapStep(&p.Series))
-		name := cmp.Or(p.Name, p.ID)
+		name := p.Called.Or(cmp.Or(p.Name, p.ID))
 		age, oldest, came := column(&p.Series, name, 2), numeric("s", p.OldestAge), since(orNaN(p.OldestAge), to)
 		many = append(many, column(&p.Series, name, 1))
 		if p.Final {
@@ -268,7 +268,7 @@ func (d *netDocs) transitionTable(from, to time.Time) (table, rates *Figure) {
 	for i := range d.transitions {
 		t := &d.transitions[i]
 		step = max(step, gapStep(&t.Series))
-		name := cmp.Or(t.Name, t.ID)
+		name := t.Called.Or(cmp.Or(t.Name, t.ID))
 		s := column(&t.Series, name, 1)
 		all = append(all, s)
 		spark := plot.Frame{Width: 120, Height: 22, From: from, To: to, Step: gapStep(&t.Series), Title: "Firings of " + name}.Spark(s)
@@ -299,7 +299,7 @@ func (d *netDocs) blockers() *Figure {
 			continue
 		}
 		for _, b := range *t.Blocks {
-			all = append(all, block{[]Cell{{Text: cmp.Or(t.Name, t.ID)}, {Text: b.Text}, numeric("short", &b.Instances)}, b.Instances})
+			all = append(all, block{[]Cell{{Text: t.Called.Or(cmp.Or(t.Name, t.ID))}, {Text: b.Text}, numeric("short", &b.Instances)}, b.Instances})
 		}
 	}
 	if len(all) == 0 {

@@ -163,7 +163,7 @@ func TestNothingToReportIsAnError(t *testing.T) {
 	if _, err := (Prometheus{URL: url, HTTP: client}).Report(t.Context(), Options{Now: now, Since: time.Hour}); err == nil || !strings.Contains(err.Error(), "404 Not Found") {
 		t.Errorf("another server: got %v; want 404 Not Found", err)
 	}
-	if _, err := (Sidecar{URL: url, HTTP: client}).Report(t.Context(), Options{Now: now, Since: time.Hour}); err == nil || !strings.Contains(err.Error(), "404 Not Found") {
+	if _, err := (Sidecar{Client: api.Client{URL: url, HTTP: client}}).Report(t.Context(), Options{Now: now, Since: time.Hour}); err == nil || !strings.Contains(err.Error(), "404 Not Found") {
 		t.Errorf("no sidecar: got %v; want 404 Not Found", err)
 	}
 	gone := Prometheus{URL: "http://ada:secret@127.0.0.1:1", HTTP: http.DefaultClient}
@@ -178,7 +178,7 @@ func TestWhoDoesNotAnswerIsGivenUp(t *testing.T) {
 		if _, err := (Prometheus{URL: "http://p", HTTP: client}).Report(t.Context(), Options{Now: now, Since: time.Hour}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
-		if _, err := (Sidecar{URL: "http://s", HTTP: client}).Report(t.Context(), Options{Now: now, Since: time.Hour}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := (Sidecar{Client: api.Client{URL: "http://s", HTTP: client}}).Report(t.Context(), Options{Now: now, Since: time.Hour}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
 	})
@@ -218,7 +218,7 @@ func side(t *testing.T, pages map[string]string) Sidecar {
 		}
 		fmt.Fprint(w, text)
 	})
-	return Sidecar{URL: url, Name: "http://sidecar", HTTP: client}
+	return Sidecar{Client: api.Client{URL: url, HTTP: client}, Name: "http://sidecar"}
 }
 
 func pages() map[string]string {
@@ -268,7 +268,7 @@ func TestFinishedWorkIsNoOldToken(t *testing.T) {
 		}
 		fmt.Fprint(w, text)
 	})
-	r, err := Sidecar{URL: url, Name: "http://sidecar", HTTP: client}.Report(t.Context(), Options{Now: now, Since: time.Hour, Net: "ill"})
+	r, err := Sidecar{Client: api.Client{URL: url, HTTP: client}, Name: "http://sidecar"}.Report(t.Context(), Options{Now: now, Since: time.Hour, Net: "ill"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +331,7 @@ func FuzzSidecars(f *testing.F) {
 		var fr api.Frame
 		var cl api.ClearedAlarms
 		for text, into := range map[string]any{all: &over, drawing: &dr, history: &fr, place: &pl, transition: &tr, cleared: &cl} {
-			if readJSON(strings.NewReader(text), into) != nil {
+			if json.Unmarshal([]byte(text), into) != nil {
 				return
 			}
 		}

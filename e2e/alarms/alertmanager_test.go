@@ -12,12 +12,14 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/dashboards"
 	"github.com/pnagent/pnagent/e2e/kit"
 	"github.com/pnagent/pnagent/internal/cachetest"
 	"github.com/pnagent/pnagent/internal/porttest"
@@ -41,18 +43,29 @@ func (p *paged) is(name string, labels ...string) bool {
 
 // pager is the receiver of Alertmanager's notifications.
 type pager struct {
-	mu  sync.Mutex
-	got []paged
+	mu    sync.Mutex
+	got   []paged
+	slack []string // title and text of messages for people
 }
 
 func (p *pager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var message struct{ Alerts []paged }
+	var message struct {
+		Alerts      []paged
+		Attachments []struct { // of Slack
+			Title     string
+			TitleLink string `json:"title_link"`
+			Text      string
+		}
+	}
 	if err := json.NewDecoder(r.Body).Decode(&message); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for _, a := range message.Attachments {
+		p.slack = append(p.slack, a.Title+"\n"+a.TitleLink+"\n"+a.Text)
+	}
 	for _, a := range message.Alerts {
 		a.receiver, a.at = r.URL.Path, time.Now()
 		p.got = append(p.got, a)
@@ -119,7 +132,20 @@ func startAlerting(t *testing.T, w kit.Web) (p kit.Prometheus, am kit.Web, stati
 		}
 		return madeFaster(text)
 	}
-	routes := strings.ReplaceAll(string(shipped("alertmanager/alertmanager.yaml")), "http://127.0.0.1:9095", receiver.URL)
+	files, err := dashboards.Files(dashboards.Options{Team: []string{"webhook", "slack"}, Page: "https://nets.example.org/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	routes := ""
+	for _, f := range files {
+		switch f.Path {
+		case "alertmanager/alertmanager.yaml":
+			routes = strings.NewReplacer("http://127.0.0.1:9095", receiver.URL, "/etc/alertmanager/secrets/", dir+"/").Replace(string(madeFaster(f.Content)))
+		case "alertmanager/pnagent.tmpl":
+			put("pnagent.tmpl", f.Content)
+		}
+	}
+	put("slack-url", []byte(receiver.URL+"/slack"))
 	am = kit.Web{URL: "http://" + porttest.Addr(t)}
 	kit.Start(t, manager, "--config.file="+put("alertmanager.yml", []byte(routes)), "--storage.path="+filepath.Join(dir, "am"),
 		"--web.listen-address="+strings.TrimPrefix(am.URL, "http://"), "--cluster.listen-address=", "--log.level=warn")
@@ -165,6 +191,17 @@ func TestAlertmanagerResolvesOnlyWhatIsOver(t *testing.T) {
 	prom, am, station := startAlerting(t, side.Web)
 	stuck := []string{"net=claims", "place=waiting"}
 	station.waitFor(t, "firing", "PetrinetTokenStuck", append(stuck, "severity=warning")...)
+	kit.Until(t, "people read the message", func() error {
+		station.mu.Lock()
+		defer station.mu.Unlock()
+		want := regexp.MustCompile(`^\[WARNING\] A token is stuck in waiting of claims\.\nhttps://nets\.example\.org/#net=claims&place=waiting\n` +
+			`The oldest token in place waiting of net claims has been there for [^\n]+\.\nnet claims, place waiting\nsince 20\S+ \S+ UTC\n` +
+			`page: https://nets\.example\.org/#net=claims&place=waiting\nrunbook: https://\S+/tokenStuck\.md\n`)
+		if !slices.ContainsFunc(station.slack, want.MatchString) {
+			return fmt.Errorf("Slack has %q", station.slack)
+		}
+		return nil
+	})
 
 	up := func(want float64) {
 		t.Helper()
@@ -197,7 +234,7 @@ func TestAlertmanagerResolvesOnlyWhatIsOver(t *testing.T) {
 		t.Helper()
 		reload(severity)
 		kit.Until(t, "the alarm is "+severity, func() error {
-			if a := side.Noted(t); len(a) != 1 || a[0].Severity != severity {
+			if a := side.Alarms(t); len(a) != 1 || a[0].Severity != severity {
 				return fmt.Errorf("%+v", a)
 			}
 			return nil
@@ -258,12 +295,27 @@ func TestAmtoolAcceptsTheRoutes(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("..", "..", "dashboards", "alertmanager", "alertmanager.yaml")
 	r := kit.Tool(t, nil, cachetest.Amtool().Path(t), "check-config", file)
-	if r.Code != 0 || !strings.Contains(r.Out, "3 inhibit rules") {
+	if r.Code != 0 || !strings.Contains(r.Out, "5 inhibit rules") {
 		t.Errorf("amtool check-config: %+v", r)
 	}
 	for labels, want := range map[string]string{"severity=none": "none", "severity=warning": "team", "severity=critical": "pager"} {
 		if r := kit.Tool(t, nil, cachetest.Amtool().Path(t), "config", "routes", "test", "--config.file="+file, labels); r.Out != want+"\n" {
 			t.Errorf("an alert with %s is sent to %q, %s; want %s", labels, r.Out, r.Err, want)
+		}
+	}
+}
+
+// Every kind of receiver is one that Alertmanager knows.
+func TestAmtoolAcceptsEveryKindOfReceiver(t *testing.T) {
+	t.Parallel()
+	for _, kind := range dashboards.Receivers() {
+		dir := t.TempDir()
+		if _, err := dashboards.GenerateAlerting(dir, dashboards.Options{Team: []string{kind}, Pager: []string{kind}}); err != nil {
+			t.Fatal(err)
+		}
+		r := kit.Tool(t, nil, cachetest.Amtool().Path(t), "check-config", filepath.Join(dir, "alertmanager", "alertmanager.yaml"))
+		if r.Code != 0 || !strings.Contains(r.Out, "1 templates") {
+			t.Errorf("%s: %+v", kind, r)
 		}
 	}
 }

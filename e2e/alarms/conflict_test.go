@@ -15,6 +15,7 @@ import (
 
 	"github.com/pnagent/pnagent/e2e/kit"
 	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/web/api"
 )
 
 // cautious clears an alarm when it has been over for three seconds.
@@ -39,7 +40,7 @@ func TestTwoEnginesOfOneNameAreNoAllClear(t *testing.T) {
 	second := kit.RunEngine(t, natsURL, "berlin", "--bindings", bindings, kit.Write(t, "claims.pnml", strings.Replace(kit.StuckNet, ">40<", ">1<", 1)))
 	kit.Until(t, "there is an alarm about two processes", func() error {
 		active := side.Alarms(t)
-		if !slices.ContainsFunc(active, func(a kit.ActiveAlarm) bool { return a.Alarm == "sourceConflict" && a.Source == "berlin" }) {
+		if !slices.ContainsFunc(active, func(a api.Alarm) bool { return a.Alarm == "sourceConflict" && a.Source == "berlin" }) {
 			return fmt.Errorf("%+v", active)
 		}
 		if v := side.View(t); v.Source("claims", "berlin") != "refused" {
@@ -86,7 +87,11 @@ func TestForgedMessagesSilenceNoEngine(t *testing.T) {
 		if m["digest"] == nil {
 			m["digest"] = side.Digest(t)
 		}
-		m["source"], m["net"], m["seq"], m["interval"], m["full"] = "berlin", "claims", 1, 3_600_000_000, true
+		m["source"] = "berlin"
+		m["net"] = "claims"
+		m["seq"] = 1
+		m["interval"] = 3_600_000_000
+		m["full"] = true
 		m["sent_at"] = time.Now().UnixMicro()
 		payload, err := json.Marshal(m)
 		if err != nil {

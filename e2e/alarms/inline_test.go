@@ -30,7 +30,7 @@ func TestFaultsInTheRulesOfTheConfigurationAreAnsweredWithTheirPlace(t *testing.
 	t.Parallel()
 	for name, c := range map[string]struct{ config, want string }{
 		"a duration":     {kit.Inline("defaults:\n  stuck: {after: soon}"), `serve\.yaml:3:20: found "soon"; expected a duration`},
-		"a key":          {kit.Inline("above: 1"), `serve\.yaml:2:3: unknown key "above"; expected a mapping with the keys settle, defaults and overrides`},
+		"a key":          {kit.Inline("above: 1"), `serve\.yaml:2:3: unknown key "above"; expected a mapping with the keys settle, defaults, overrides, page and sinks`},
 		"a list":         {"nats: nats://127.0.0.1:4222\nalarms: [1]\n", `serve\.yaml:2:9: found a sequence; expected a mapping`},
 		"of two places":  {kit.Inline("overrides:\n  - {place: a, transition: b, stuck: off}"), `serve\.yaml:3:\d+: a place beside a transition`},
 		"nothing at all": {"alarms:\n", `serve\.yaml:1:\d+: found a null; expected a mapping`},

@@ -15,8 +15,10 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/pnagent/pnagent/e2e/kit"
 	"github.com/pnagent/pnagent/snmp/snmptest"
+	"github.com/pnagent/pnagent/web/api"
 )
 
 func TestAlarmsAreAcknowledgedAndSilencedFromTheCommandLine(t *testing.T) {
@@ -34,8 +36,8 @@ func TestAlarmsAreAcknowledgedAndSilencedFromTheCommandLine(t *testing.T) {
 	kit.RunEngine(t, natsURL, "berlin", "--bindings", kit.Write(t, "bindings.yaml", kit.StuckBindings), kit.Write(t, "claims.pnml", kit.StuckNet))
 	var index string
 	kit.Until(t, "the alarm is shown", func() error {
-		a := side.Noted(t)
-		if len(a) != 1 || a[0].Severity != "critical" || a[0].Silenced == "" {
+		a := side.Alarms(t)
+		if len(a) != 1 || a[0].Severity != "critical" || a[0].SilencedUntil == 0 {
 			return fmt.Errorf("%+v", a)
 		}
 		index = strconv.Itoa(int(a[0].Index))
@@ -52,7 +54,7 @@ func TestAlarmsAreAcknowledgedAndSilencedFromTheCommandLine(t *testing.T) {
 	kit.Matches(t, "what is silenced does not count", side.AlarmsOf(t, "list", "--exit-code"), 0, index)
 	side.Stop(t, syscall.SIGTERM)
 	side = start()
-	if a := side.Noted(t); len(a) != 1 || a[0].Acknowledged == nil || a[0].Acknowledged.Comment != "the bank is informed" || a[0].Silenced == "" {
+	if a := side.Alarms(t); len(a) != 1 || a[0].Acknowledged == nil || a[0].Acknowledged.Comment != "the bank is informed" || a[0].SilencedUntil == 0 {
 		t.Errorf("after a restart there is %+v", a)
 	}
 	kit.Until(t, "the sidecar notifies, and its metrics show the silence", func() error {
@@ -145,11 +147,11 @@ func TestTwoSidecarsShareAcknowledgementsAndSilences(t *testing.T) {
 		return nil
 	})
 	kit.RunEngine(t, natsURL, "berlin", "--bindings", kit.Write(t, "bindings.yaml", kit.StuckBindings), kit.Write(t, "claims.pnml", kit.StuckNet))
-	both := func(what string, holds func(kit.Noted) bool) (a kit.Noted) {
+	both := func(what string, holds func(api.Alarm) bool) (a api.Alarm) {
 		t.Helper()
 		kit.Until(t, what, func() error {
 			for _, s := range []*kit.Sidecar{primary, standby} {
-				all := s.Noted(t)
+				all := s.Alarms(t)
 				if len(all) != 1 || !holds(all[0]) {
 					return fmt.Errorf("%+v", all)
 				}
@@ -159,15 +161,15 @@ func TestTwoSidecarsShareAcknowledgementsAndSilences(t *testing.T) {
 		})
 		return a
 	}
-	a := both("both show a silenced alarm", func(a kit.Noted) bool { return a.Silenced != "" })
+	a := both("both show a silenced alarm", func(a api.Alarm) bool { return a.SilencedUntil != 0 })
 	kit.Matches(t, "an acknowledgement at the one on duty", primary.AlarmsOf(t, "ack", strconv.Itoa(int(a.Index))), 0, `^acknowledged`)
-	both("both show who acknowledged", func(a kit.Noted) bool { return a.Acknowledged != nil })
+	both("both show who acknowledged", func(a api.Alarm) bool { return a.Acknowledged != nil })
 
 	primary.Stop(t, syscall.SIGTERM)
 	kit.OnDuty(t, standby)
 	again := side("100") // it kept nothing, and has all from the other one
 	kit.Until(t, "a sidecar that starts has the notes of the other", func() error {
-		if all := again.Noted(t); len(all) != 1 || all[0].Acknowledged == nil || all[0].Silenced == "" || all[0].Index != a.Index {
+		if all := again.Alarms(t); len(all) != 1 || all[0].Acknowledged == nil || all[0].SilencedUntil == 0 || all[0].Index != a.Index {
 			return fmt.Errorf("%+v", all)
 		}
 		return nil

@@ -115,14 +115,16 @@ func sameNumbers(t *testing.T, side *kit.Sidecar, net string, tokens float64, pl
 	for _, p := range v.Places {
 		shown = append(shown, p.ID)
 	}
-	if slices.Sort(shown); !slices.Equal(shown, places) {
+	slices.Sort(shown)
+	if !slices.Equal(shown, places) {
 		t.Errorf("the API has the places %v; want %v", shown, places)
 	}
 	shown = nil
 	for _, tr := range v.Transitions {
 		shown = append(shown, tr.ID)
 	}
-	if slices.Sort(shown); !slices.Equal(shown, transitions) {
+	slices.Sort(shown)
+	if !slices.Equal(shown, transitions) {
 		t.Errorf("the API has the transitions %v; want %v", shown, transitions)
 	}
 	sum, series := 0.0, side.Scrape(t).All("petrinet_place_tokens")

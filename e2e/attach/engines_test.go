@@ -197,6 +197,6 @@ func TestJobsThatWereThereBeforeAreNotZero(t *testing.T) {
 	q.run(t, "more.js", []byte(`const { Queue } = require('bullmq'); new Queue('mail', { connection: { host: '127.0.0.1', port: Number(process.argv[2]) } }).add('three', {});`), q.port)
 	there(4)
 	if got := side.Alarms(t); len(got) != 1 || got[0].Raised != raised {
-		t.Errorf("alarms %+v; expected the one of %s", got, raised)
+		t.Errorf("alarms %+v; expected the one of %s", got, raised.Time())
 	}
 }

@@ -22,10 +22,11 @@ import (
 	"github.com/pnagent/pnagent/e2e/kit"
 	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/snmp/snmptest"
+	"github.com/pnagent/pnagent/web/api"
 )
 
 // stuckPlaces returns which alarm there is for which place.
-func stuckPlaces(alarms []kit.ActiveAlarm) (places []string) {
+func stuckPlaces(alarms []api.Alarm) (places []string) {
 	for _, a := range alarms {
 		places = append(places, a.Alarm+" "+a.Place)
 	}
@@ -38,14 +39,14 @@ func stuckPlaces(alarms []kit.ActiveAlarm) (places []string) {
 // queue every five seconds, and is configured to count those of another queue every
 // second; the adapter scrapes it; and the sidecar judges every second. A machine that
 // other tests use too may take some more.
-func raisedInTime(t *testing.T, alarms []kit.ActiveAlarm, due time.Time) {
+func raisedInTime(t *testing.T, alarms []api.Alarm, due time.Time) {
 	t.Helper()
 	for _, a := range alarms {
 		counts := time.Second
 		if strings.HasPrefix(a.Place, "quorum@") {
 			counts = 5 * time.Second
 		}
-		late, most := a.Time(t, a.Raised).Sub(due), counts+kit.ScrapeEvery+time.Second+3*time.Second
+		late, most := a.Raised.Time().Sub(due), counts+kit.ScrapeEvery+time.Second+3*time.Second
 		t.Logf("%s of %s: raised %v late", a.Alarm, a.Place, late)
 		if late > most {
 			t.Errorf("the alarm of %s was raised %v late; expected at most %v", a.Place, late, most)
@@ -65,7 +66,7 @@ func TestAQueueWithoutAConsumerRaisesAnAlarmAndAConsumerClearsIt(t *testing.T) {
 	natsURL := kit.StartNATS(t)
 	byDefault := kit.Serve(t, natsURL, "--snmp", "127.0.0.1:0")
 	const after = 3 * time.Second
-	soon := kit.Serve(t, natsURL, "--snmp", "127.0.0.1:0", "--alarms", kit.Write(t, "alarms.yaml", "settle: 1s\ndefaults: {stuck: {after: 3s, clear_after: 1s}}\n"))
+	soon := kit.Serve(t, natsURL, "--snmp", "127.0.0.1:0", "--alarms", kit.Write(t, "alarms.yaml", "settle: 1s\ndefaults: {stuck: [{after: 3s, clear_after: 1s}, {reason: noWorker, severity: critical}]}\n"))
 	kit.AttachScrape(t, natsURL, "rabbitmq-queues", broker.Metrics+"/metrics/detailed?family=queue_coarse_metrics&family=queue_metrics&family=channel_queue_metrics&family=channel_queue_exchange_metrics")
 	broker.Connect(t).WriteFrame(t, "SUBSCRIBE", "id:1", "destination:/queue/empty") // a first queue: without one there is no net
 	kit.Until(t, "the adapter publishes", func() error {
@@ -88,6 +89,7 @@ func TestAQueueWithoutAConsumerRaisesAnAlarmAndAConsumerClearsIt(t *testing.T) {
 	})
 	unread := []string{"tokenStuck classic@/ ready", "tokenStuck quorum@/ ready", "tokenStuck stamped@/ ready"}
 	kit.Until(t, "there is an alarm for each queue", func() error { return kit.Differ(unread, stuckPlaces(soon.Alarms(t))) })
+	unconsumed(t, soon.Alarms(t), "; no consumer, at least since ")
 	raisedInTime(t, byDefault.Alarms(t), published)
 	raisedInTime(t, soon.Alarms(t), published.Add(after))
 	agent := snmptest.Client{Addr: soon.SNMP, Community: "public"}
@@ -118,6 +120,26 @@ func TestAQueueWithoutAConsumerRaisesAnAlarmAndAConsumerClearsIt(t *testing.T) {
 		}
 		return nil
 	})
+
+	// The consumer goes, and the next message has none. The adapter saw that it was there.
+	if err := consumer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	publisher.Publish(t, "classic", 1)
+	kit.Until(t, "there is an alarm for the queue that lost its consumer", func() error {
+		return kit.Differ([]string{"tokenStuck classic@/ ready"}, stuckPlaces(soon.Alarms(t)))
+	})
+	unconsumed(t, soon.Alarms(t), "; no consumer since ")
+}
+
+// unconsumed checks that each alarm is that of the rule for queues without a consumer, and says so.
+func unconsumed(t *testing.T, alarms []api.Alarm, words string) {
+	t.Helper()
+	for _, a := range alarms {
+		if a.ForReason != "noWorker" || a.Severity != "critical" || !strings.Contains(a.Text, words+time.Now().UTC().Format("2006-01-02T")) {
+			t.Errorf("%s: for %q, %s, %s", a.Place, a.ForReason, a.Severity, a.Text)
+		}
+	}
 }
 
 // The metrics of a real broker come through a proxy that answers with other pages for a

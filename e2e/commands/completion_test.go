@@ -19,7 +19,7 @@ func TestBashCompletesCommandsFlagsAndFiles(t *testing.T) {
 		want  string
 	}{
 		{[]string{"se"}, "serve"},
-		{[]string{"attach", ""}, "lines scrape dipen sql temporal camunda8"},
+		{[]string{"attach", ""}, "lines scrape dipen sql temporal camunda8 redis kubernetes"},
 		{[]string{"attach", "li"}, "lines"},
 		{[]string{"attach", "scrape", "--mapp"}, "--mapping"},
 		{[]string{"serve", "--agentx.pri"}, "--agentx.priority"},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pnagent/pnagent/e2e/kit"
 	"github.com/pnagent/pnagent/snmp/snmptest"
+	"github.com/pnagent/pnagent/web/api"
 )
 
 // departures are how many tokens have left, by place.
@@ -129,9 +130,9 @@ func TestDemoShowsAProcessAndTakesAcknowledgements(t *testing.T) {
 		}
 		return nil
 	})
-	var active []kit.Noted
+	var active []api.Alarm
 	kit.Until(t, "an alarm is raised", func() error {
-		active = d.Noted(t)
+		active = d.Alarms(t)
 		if len(active) == 0 {
 			return errors.New("none yet")
 		}

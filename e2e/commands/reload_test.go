@@ -76,7 +76,20 @@ func TestTheConfigurationIsReadAgain(t *testing.T) {
 	}
 	alarms(0)
 	good(1)
-	side.Says(t, `take effect at the next start","flags":"snmp.packet-rate"`)
+	side.Says(t, `"configuration changed","key":"alarms","effect":"now"`)
+	side.Says(t, `"configuration changed","key":"snmp.packet-rate","effect":"at the next start"`)
+
+	rewrite(calm + "agentx: /var/agentx\n")
+	if status, body := reloads(t, side.Web); status != http.StatusInternalServerError || !strings.Contains(body, `expected unix:/path or tcp:host:port`) {
+		t.Errorf("got %d: %s; want 500 with the fault of a key that takes effect at the next start", status, body)
+	}
+	good(0)
+	rewrite(calm + "log.level: error\n")
+	if status, body := reloads(t, side.Web); status != http.StatusOK {
+		t.Errorf("got %d: %s; want 200", status, body)
+	}
+	side.Says(t, `"configuration changed","key":"log.level","effect":"now"`)
+	good(1)
 }
 
 // systemd opens the socket and keeps it while the sidecar is restarted.
@@ -97,7 +110,8 @@ func TestHTTPIsServedAtTheSocketOfSystemd(t *testing.T) {
 	for range 2 {
 		side := kit.StartWith(t, []*os.File{socket}, "sh", "-c", `LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@"`,
 			kit.Built().Pnagent, "serve", "--nats", url, "--mib-dir", "", "--web.systemd-socket")
-		if at.Page(t, "/-/healthy"); side.Cmd.ProcessState != nil { // which waits in the socket until it is there
+		at.Page(t, "/-/healthy")
+		if side.Cmd.ProcessState != nil { // which waits in the socket until it is there
 			t.Fatal("the sidecar has ended; want it to run on")
 		}
 		side.Stop(t, syscall.SIGTERM)

@@ -23,11 +23,17 @@ type turns struct {
 
 func newTurns(tb testing.TB, sources int) *turns {
 	tb.Helper()
+	return turnsFrom(tb, sources, 1_700_000_000*second)
+}
+
+// turnsFrom returns turns that begin at a time.
+func turnsFrom(tb testing.TB, sources int, now int64) *turns {
+	tb.Helper()
 	net, err := define(line())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	t := &turns{writer: writer{interval: time.Second, net: net}, now: 1_700_000_000 * second}
+	t := &turns{writer: writer{interval: time.Second, net: net}, now: now}
 	past := newHistory(rand.New(rand.NewPCG(1, 0)))
 	for i := range sources {
 		s := &source{name: order(uint32(i)), rng: rand.New(rand.NewPCG(1, uint64(i+1)))}

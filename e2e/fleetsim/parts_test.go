@@ -123,7 +123,8 @@ func TestDiffersFindsEachFault(t *testing.T) {
 		"an age missing": func(v *viewNet) { delete(v.Places[3].OlderThan, "7d") },
 	} {
 		want, v, now := stopped()
-		if spoil(v); len(want.differs(v, now)) == 0 {
+		spoil(v)
+		if len(want.differs(v, now)) == 0 {
 			t.Errorf("%s: got no difference; want one", what)
 		}
 	}
@@ -148,7 +149,8 @@ func TestSameFindsEachDifference(t *testing.T) {
 		"blocks":     func(v *viewNet) { v.Blocks = []viewBlock{{Transition: "do-17"}} },
 	} {
 		_, spoiled, _ := stopped()
-		if spoil(spoiled); len(same(flat, spoiled)) == 0 {
+		spoil(spoiled)
+		if len(same(flat, spoiled)) == 0 {
 			t.Errorf("%s: got no difference; want one", what)
 		}
 	}

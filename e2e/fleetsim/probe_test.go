@@ -116,7 +116,8 @@ func (p *probe) watch(ctx context.Context, addr string) ([]time.Duration, error)
 		if err != nil {
 			return nil, err
 		}
-		if seen = n; !waits(ctx, pollEvery) {
+		seen = n
+		if !waits(ctx, pollEvery) {
 			slices.Sort(ages)
 			return ages, nil
 		}
@@ -157,7 +158,8 @@ func dial(addr string) (*gosnmp.GoSNMP, error) {
 // if the variable has no instance yet.
 func ask[T any](client *gosnmp.GoSNMP, name string) (now time.Time, value T, err error) {
 	reply, err := client.Get([]string{name})
-	if now = time.Now(); err != nil {
+	now = time.Now()
+	if err != nil {
 		return now, value, fmt.Errorf("get %s: %w", name, err)
 	}
 	if len(reply.Variables) == 1 {

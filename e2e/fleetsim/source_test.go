@@ -23,7 +23,7 @@ const (
 	fullEvery = 10 // messages, as of a telemetry.Publisher
 
 	// columns are those that the sources publish.
-	columns = stats.AllColumns &^ (stats.ColTimeouts | stats.ColQueues | stats.ColWaiting)
+	columns = stats.AllColumns &^ (stats.ColTimeouts | stats.ColQueues | stats.ColWaiting | stats.ColNextDue)
 )
 
 // token is a token of a source. Each has an instance of its own.
@@ -234,7 +234,8 @@ func (s *source) present(place int, tokens []token, now int64) {
 	if len(tokens) == 0 {
 		return
 	}
-	if p.Oldest = tokens[0].injected; !stuckAt(place) {
+	p.Oldest = tokens[0].injected
+	if !stuckAt(place) {
 		tr.Enabled, tr.EnabledSince = uint64(len(tokens)), tokens[0].injected
 	}
 }
@@ -262,7 +263,8 @@ func (w *writer) message(s *source, now int64, full bool) ([]byte, error) {
 		w.pick(s)
 		msg.PlaceIndex, msg.TransitionIndex, msg.Rows = w.places, w.transitions, w.changed
 	}
-	if s.since++; full {
+	s.since++
+	if full {
 		s.since = 0
 	}
 	var err error

@@ -287,7 +287,8 @@ func measured(p *sidecar, before, after used, pinned bool) sidecarOutcome {
 	passed := after.at.Sub(before.at).Seconds()
 	o.Disk = float64(after.disk-before.disk) / passed
 	o.Waited = max(after.waited-before.waited, 0).Seconds() / passed
-	if o.CPU = cpu.Seconds() / passed; cpu > 0 {
+	o.CPU = cpu.Seconds() / passed
+	if cpu > 0 {
 		o.GC = float64(after.gc-before.gc) / float64(cpu)
 	}
 	return o

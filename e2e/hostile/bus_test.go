@@ -146,7 +146,7 @@ func TestNetsThatNoSourceRunsLeave(t *testing.T) {
 		}
 		return nil
 	})
-	within(t, "the nets of the stranger leave", gone+leave, ended, v.At)
+	within(t, "the nets of the stranger leave", gone+leave, ended, v.At.Time())
 	lock, err := os.ReadFile(filepath.Join(dir, "oids.lock"))
 	if err != nil || !strings.Contains(string(lock), "filler-") {
 		t.Errorf("got a lock of %d bytes, %v; want one with the numbers of the nets that left", len(lock), err)
@@ -197,7 +197,7 @@ func TestOneSourceDoesNotRenameOrFloodANet(t *testing.T) {
 		}
 		return nil
 	})
-	within(t, "the rows of the canary are shown", 0, ended, v.At)
+	within(t, "the rows of the canary are shown", 0, ended, v.At.Time())
 	seq := uint64(0)
 	kit.Until(t, "the source with many rows raises an alarm", func() error {
 		seq++
@@ -206,7 +206,7 @@ func TestOneSourceDoesNotRenameOrFloodANet(t *testing.T) {
 		}
 		for _, one := range a.side.Alarms(t) {
 			if strings.Contains(one.Text, "3000 places and transitions") || strings.Contains(one.Text, "definition_held") {
-				within(t, "the alarm is raised", 10*time.Second, at(one.Time(t, one.Since)), one.Time(t, one.Raised))
+				within(t, "the alarm is raised", 10*time.Second, at(one.Since.Time()), one.Raised.Time())
 				return nil
 			}
 		}
@@ -258,7 +258,7 @@ func TestRowsOfASourceThatIsGoneLeave(t *testing.T) {
 	ended := flushed(t, nc, side.Process)
 	side.UntilView(t, "the rows are shown", places(before+added))
 	v := side.UntilView(t, "the rows have left", places(before))
-	within(t, "the rows leave", gone+leave, ended, v.At)
+	within(t, "the rows leave", gone+leave, ended, v.At.Time())
 	if page := string(side.Page(t, "/metrics")); strings.Contains(page, `place="x0"`) || !strings.Contains(page, `place="`) {
 		t.Error("got series of a row that left, or none of the others")
 	}
@@ -477,5 +477,5 @@ func admits(t *testing.T, s *kit.Sidecar, natsURL string, documented time.Durati
 			ended.Time = started
 		}
 	}
-	within(t, "a new net is shown", documented, ended, v.At)
+	within(t, "a new net is shown", documented, ended, v.At.Time())
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
 	"github.com/pnagent/pnagent/e2e/kit"
 )
 
@@ -93,7 +94,7 @@ func TestAForgedSidecarIsNoticedWithoutAKey(t *testing.T) {
 		return nil
 	})
 	alarm := side.Alarms(t)[0]
-	within(t, "the alarm is unannounced", 30*time.Second, at(alarm.Time(t, alarm.Raised)), lastSaid(t, side.Process, "the sidecar on duty has not announced alarms that this one sees: it may be forged, or configured differently"))
+	within(t, "the alarm is unannounced", 30*time.Second, at(alarm.Raised.Time()), lastSaid(t, side.Process, "the sidecar on duty has not announced alarms that this one sees: it may be forged, or configured differently"))
 	within(t, "the sidecar takes the duty", 4*time.Second, ended, lastSaid(t, side.Process, "on duty: this sidecar sends notifications"))
 }
 

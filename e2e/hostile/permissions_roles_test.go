@@ -95,7 +95,7 @@ func TestThePermissionsAllowATree(t *testing.T) {
 		const first, end = "  users = [\n", "  ]\n}\n"
 		child := kit.Permissions(t, "--role", "engine,sidecar", "--source", "shop-1", "--net", shopNet, "--up", kit.Upper)
 		root := kit.Permissions(t, "--role", "sidecar", "--net", shopNet, "--nats.prefix", kit.Upper)
-		_, root, _ = strings.Cut(strings.NewReplacer(`user: "sidecar"`, `user: "root"`, "$PNAGENT_SIDECAR", "$PNAGENT_ROOT").Replace(root), first)
+		_, root, _ = strings.Cut(strings.NewReplacer(`user: "sidecar"`, `user: "root"`, "$NATS_PASSWORD_SIDECAR", "$NATS_PASSWORD_ROOT").Replace(root), first)
 		p := kit.PermitWith(t, nil, strings.TrimSuffix(child, end)+root)
 		above := kit.ServeRoot(t, p.URL("root"))
 		below := kit.Serve(t, p.URL("sidecar"), "--mib-dir", "", "--up", kit.Upper, "--up.source", "region")

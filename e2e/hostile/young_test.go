@@ -13,6 +13,7 @@ import (
 
 	"github.com/pnagent/pnagent/e2e/kit"
 	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/web/api"
 )
 
 // strangers are invented sources of a net: a few report a small definition with other
@@ -82,7 +83,7 @@ func TestInventedSourcesDoNotTakeAYoungNet(t *testing.T) {
 		}
 		return bounded(v)
 	})
-	of := func() (held []kit.ActiveAlarm) {
+	of := func() (held []api.Alarm) {
 		for _, one := range side.Alarms(t) {
 			if one.Alarm == "sourceRefused" && strings.HasPrefix(one.Source, "flood-") {
 				held = append(held, one)
@@ -97,7 +98,7 @@ func TestInventedSourcesDoNotTakeAYoungNet(t *testing.T) {
 		return bounded(side.View(t))
 	})
 	for _, one := range of() {
-		within(t, "the alarm is raised", 10*time.Second, at(one.Time(t, one.Since)), one.Time(t, one.Raised))
+		within(t, "the alarm is raised", 10*time.Second, at(one.Since.Time()), one.Raised.Time())
 	}
 	side.Alarmed(t, "PnagentMessagesRejected", "pnagent_messages_rejected_total")
 	side.Alarmed(t, "PetrinetSourceRefused", "petrinet_alarm_active")
@@ -113,7 +114,7 @@ func TestInventedSourcesDoNotTakeAYoungNet(t *testing.T) {
 		}
 		return bounded(v)
 	})
-	within(t, "the rows leave", gone+leave, ended, v.At)
+	within(t, "the rows leave", gone+leave, ended, v.At.Time())
 	kit.Until(t, "the alarms are cleared", func() error {
 		if held := of(); len(held) > 0 {
 			return fmt.Errorf("%+v", held)
@@ -161,7 +162,7 @@ func TestThePermissionsKeepInventedSourcesFromAYoungNet(t *testing.T) {
 	end()
 	flushed(t, nc)
 	v := side.UntilView(t, "the engine is received again", func(v kit.View) error {
-		if !v.At.After(time.Now().Add(-time.Second)) {
+		if !v.At.Time().After(time.Now().Add(-time.Second)) {
 			return errors.New("the view is old")
 		}
 		return v.Shows("claims")

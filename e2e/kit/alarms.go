@@ -10,35 +10,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pnagent/pnagent/dashboards"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/snmp/snmptest"
+	"github.com/pnagent/pnagent/web/api"
 )
 
-// ActiveAlarm is one of GET /api/v1/alarms.
-type ActiveAlarm struct {
-	Index                                  uint32
-	Alarm, Severity                        string
-	Net, Place, Transition, Source, Region string
-	Raised, Since, Text                    string
-}
-
-// Time is one of the alarm's times.
-func (a ActiveAlarm) Time(t *testing.T, text string) time.Time {
-	t.Helper()
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return at
-}
-
 // Alarms are what the page shows.
-func (w Web) Alarms(t *testing.T) []ActiveAlarm {
+func (w Web) Alarms(t *testing.T) []api.Alarm {
 	t.Helper()
-	var doc struct{ Active []ActiveAlarm }
+	var doc api.Alarms
 	if err := json.Unmarshal(w.Page(t, "/api/v1/alarms"), &doc); err != nil {
 		t.Fatal(err)
 	}
@@ -75,23 +57,6 @@ func (w Web) Alarmed(t *testing.T, rule, family string) {
 // Inline is the rules of a file as a part of serve's own configuration.
 func Inline(rules string) string {
 	return "alarms:\n  " + strings.ReplaceAll(strings.TrimSpace(rules), "\n", "\n  ") + "\n"
-}
-
-// Noted is one of GET /api/v1/alarms, with what operators noted.
-type Noted struct {
-	ActiveAlarm
-	Acknowledged *struct{ By, Comment string }
-	Silenced     string `json:"silenced_until"`
-}
-
-// Noted returns the active alarms at the API, with what people noted of them.
-func (w Web) Noted(t *testing.T) (active []Noted) {
-	t.Helper()
-	doc := struct{ Active *[]Noted }{&active}
-	if err := json.Unmarshal(w.Page(t, "/api/v1/alarms"), &doc); err != nil {
-		t.Fatal(err)
-	}
-	return active
 }
 
 // AlarmsOf runs "pnagent alarms" for a sidecar.

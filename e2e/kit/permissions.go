@@ -43,8 +43,8 @@ func Permissions(t *testing.T, args ...string) string {
 func PermitWith(t *testing.T, flags []string, users string) Permitted {
 	t.Helper()
 	var conf strings.Builder
-	for _, m := range regexp.MustCompile(`\$PNAGENT_([A-Z0-9_]+)`).FindAllStringSubmatch(users, -1) {
-		fmt.Fprintf(&conf, "PNAGENT_%s: %q\n", m[1], strings.ToLower(strings.ReplaceAll(m[1], "_", "-")))
+	for _, m := range regexp.MustCompile(`\$NATS_PASSWORD_([A-Z0-9_]+)`).FindAllStringSubmatch(users, -1) {
+		fmt.Fprintf(&conf, "NATS_PASSWORD_%s: %q\n", m[1], strings.ToLower(strings.ReplaceAll(m[1], "_", "-")))
 	}
 	conf.WriteString(users)
 	url := StartNATS(t, append(flags, "--config", Write(t, "nats.conf", conf.String()))...)

@@ -15,8 +15,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/pnagent/pnagent/internal/buildtest"
 	"go.uber.org/goleak"
+
+	"github.com/pnagent/pnagent/internal/buildtest"
 )
 
 // binaries are the programs that every test runs: pnagent and the NATS server.

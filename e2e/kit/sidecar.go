@@ -16,22 +16,20 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/pnagent/pnagent/telemetry"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/web/api"
 )
 
 // Digest is that of the definition of the only net, by which engines name it.
 func (s *Sidecar) Digest(t *testing.T) string {
 	t.Helper()
-	var v struct {
-		Nets []struct {
-			Digests []struct{ Digest string }
-		}
-	}
-	if err := json.Unmarshal(s.Page(t, "/api/v1/view"), &v); err != nil || len(v.Nets) != 1 || len(v.Nets[0].Digests) != 1 {
-		t.Fatalf("got %v, %+v; want one net with one digest", err, v)
+	v := s.View(t)
+	if len(v.Nets) != 1 || len(v.Nets[0].Digests) != 1 {
+		t.Fatalf("got %+v; want one net with one digest", v)
 	}
 	return v.Nets[0].Digests[0].Digest
 }
@@ -121,28 +119,8 @@ func (w Web) Page(t *testing.T, path string) []byte {
 	return body
 }
 
-// View is GET /api/v1/view, as far as tests look at it.
-type View struct {
-	At         time.Time // when it was made
-	Generation uint64
-	Nets       []struct {
-		ID, Name string
-		Digests  []struct{ Digest string }
-		Places   []struct {
-			ID, Name string
-			Tokens   *uint64
-		}
-		Transitions []struct {
-			ID      string
-			Firings *uint64
-		}
-	}
-	Sources []struct {
-		Name, Net, State string
-		Epoch            int64 // start of its process, microseconds since the Unix epoch
-	}
-	Traffic struct{ Rejected map[string]uint64 }
-}
+// View is GET /api/v1/view.
+type View struct{ api.View }
 
 // View returns the View at the API.
 func (w Web) View(t *testing.T) View {

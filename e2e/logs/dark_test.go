@@ -44,7 +44,7 @@ func startDark(t *testing.T, js *jetStream, urls string) *dark {
 	d.engine = kit.RunEngine(t, urls, "plain", kit.Write(t, "claims.pnml", kit.StuckNet))
 	d.ring.goesOn()
 	kit.Until(t, "all is received", func() error {
-		if received := d.side.NATS(t); !received.NATS.Connected || len(received.Sources) != 2+len(d.ring.parts()) {
+		if received := d.side.View(t); !received.NATS.Connected || len(received.Sources) != 2+len(d.ring.parts()) {
 			return fmt.Errorf("%+v", received)
 		}
 		return nil
@@ -81,10 +81,10 @@ func (d *dark) goesOn(t *testing.T) time.Duration {
 	since := time.Now()
 	before := d.ring.statuses()
 	kit.Until(t, "everything continues", func() error {
-		received := d.side.NATS(t)
+		received := d.side.View(t)
 		for _, s := range received.Sources {
-			if s.State != "up" || s.LastMessage.Before(since) {
-				return fmt.Errorf("source %s is %s, received at %s, %+v", s.Name, s.State, s.LastMessage, received.NATS)
+			if s.State != "up" || s.LastMessage.Time().Before(since) {
+				return fmt.Errorf("source %s is %s, received at %s, %+v", s.Name, s.State, s.LastMessage.Time(), received.NATS)
 			}
 		}
 		now := d.ring.glance()
@@ -111,7 +111,7 @@ func TestEverythingContinuesWhenADarkServerAnswersAgain(t *testing.T) {
 		p.Says(t, lost)
 	}
 	kit.Until(t, "the sidecar shows the loss", func() error {
-		received := d.side.NATS(t)
+		received := d.side.View(t)
 		status, ready, err := d.side.Get("/-/ready")
 		alarms := d.side.Alarms(t)
 		if received.NATS.Connected || err != nil || status != 503 || !strings.Contains(string(ready), received.NATS.Reason) || len(alarms) != 1 {
@@ -119,7 +119,7 @@ func TestEverythingContinuesWhenADarkServerAnswersAgain(t *testing.T) {
 		}
 		return errors.Join(d.side.Has("pnagent_nats_connected", 0), d.at.Has("pnagent_nats_connected", 0))
 	})
-	for _, s := range d.side.NATS(t).Sources {
+	for _, s := range d.side.View(t).Sources {
 		if s.State != "unknown" {
 			t.Errorf("got source %s as %s while the sidecar receives nothing", s.Name, s.State)
 		}
@@ -143,7 +143,7 @@ func TestEverythingContinuesAtAnotherServerOfTheList(t *testing.T) {
 	other.Light()
 	one.Dark()
 	d.comesBack(t)
-	if received := d.side.NATS(t); received.NATS.Server != "nats://"+other.Addr {
+	if received := d.side.View(t); received.NATS.Server != "nats://"+other.Addr {
 		t.Errorf("got %+v; want server %s", received.NATS, other.Addr)
 	}
 	d.lostNothing(t)

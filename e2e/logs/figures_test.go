@@ -440,7 +440,7 @@ type commit struct {
 // The sections of a commit of one net; see package engine.
 const (
 	sectionCrossings = 1
-	sectionOwnership = 3
+	sectionOwnership = 2
 )
 
 var errCommit = errors.New("invalid commit")
@@ -664,9 +664,9 @@ func TestCommitsOfALogAreParsed(t *testing.T) {
 		err     bool
 	}{
 		"tokens that left":      {joined(at, section(0, "ops"), section(1, "tokens")), commit{fired: true}, false},
-		"tokens that came":      {joined(at, section(0, "ops"), section(2, "\x00\x07")), commit{}, false},
-		"an owner":              {joined(at, section(3, `{"epoch":2,"owner":"x"}`)), commit{owner: "x"}, false},
-		"a release":             {joined(at, section(3, `{"epoch":2,"owner":"x","release":true}`)), commit{}, false},
+		"tokens that came":      {joined(at, section(0, "ops"), section(3, "\x00\x07")), commit{}, false},
+		"an owner":              {joined(at, section(2, `{"epoch":2,"owner":"x"}`)), commit{owner: "x"}, false},
+		"a release":             {joined(at, section(2, `{"epoch":2,"owner":"x","release":true}`)), commit{}, false},
 		"nothing":               {nil, commit{}, true},
 		"a section that breaks": {joined(at, []byte{1, 200}), commit{}, true},
 	} {

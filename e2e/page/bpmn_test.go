@@ -26,7 +26,7 @@ func TestThePageDrawsTheBPMNOfAnEngine(t *testing.T) {
 	kit.RunEngine(t, nats, "one", "--instances", "3", kit.Write(t, "claims.bpmn", petritest.Claims()))
 	b.Open(side.URL + "/#net=claims")
 	b.Until(`document.querySelector('#bpmn').dataset.drawn && document.querySelector('[data-container-id=decide] .held')?.textContent === '3'`)
-	b.Until(`/^[1-5]\ds$/.test(document.querySelector('[data-container-id=decide] .since').textContent)`) // for ten seconds
+	b.Until(`/^[1-5]\d s$/.test(document.querySelector('[data-container-id=decide] .since').textContent)`) // for ten seconds
 	fill := func(id string) string {
 		return browsertest.Eval[string](b, `getComputedStyle(document.querySelector('[data-element-id=`+id+`] .djs-visual > *')).fill`)
 	}

@@ -47,5 +47,5 @@ func TestTheButtonOfThePageClosesWhatAKilledEngineLeft(t *testing.T) {
 	b.Until(doubts + `.hidden && document.querySelector('.lists h2').innerText === 'Alarms 1'`)
 	alarms(1)
 	kit.Matches(t, "the ends name the comment", side.AlarmsOf(t, "--cleared"), 0, `closed by [^\n]+: gone`)
-	side.Says(t, `alarms closed.*"source":"berlin","comment":"gone"`)
+	side.Says(t, `alarms closed.*"source":"berlin","for_reason":"","comment":"gone"`)
 }

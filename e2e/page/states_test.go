@@ -225,11 +225,11 @@ func TestThePageSaysWhoseClockIsWrong(t *testing.T) {
 		}
 	})
 	b.Visit(side.URL + "/")
-	bannerSays(b, "skew", `The clock of 1 source differs from that of the sidecar: osaka of Claims is (59 m 59 s|1 h 00 m) ahead\. Ages and times here are right`)
+	bannerSays(b, "skew", `The clock of 1 source differs from that of the sidecar: osaka of Claims is (59 min 59 s|1 h 00 min) ahead\. Ages and times here are right`)
 	if o := readOverview(t, side.Web); o.Skewed == nil || o.Skewed.Sources != 1 || o.Skewed.Worst[0].Name != "osaka" || o.Skewed.Worst[0].Ahead < 3590 || o.Skewed.Worst[0].Ahead > 3610 {
 		t.Errorf("got %+v; want an hour", o.Skewed)
 	}
-	b.Until(`/oldest 1[01] m \d\d s in In review/.test(document.querySelector('#vitals').innerText)`)
+	b.Until(`/oldest 1[01] min \d\d s in In review/.test(document.querySelector('#vitals').innerText)`)
 }
 
 // Of two sidecars that notify the same sink, each says whether it is on duty.

@@ -79,7 +79,7 @@ func reportOf(t *testing.T, p kit.Prometheus) (page string) {
 		}
 		text, err := os.ReadFile(out)
 		page = string(text)
-		// The demo has no regions. Not each of its nets has an alarm or a transition that is
+		// The demo has no regions and no schedules. Not each of its nets has an alarm or a transition that is
 		// blocked while the report is drawn, and no token may have left the place of a
 		// net's oldest token since the first scrape.
 		drawn := fmt.Sprintf("[%ds:1s]", 3+int(time.Since(began).Seconds())) // with the scrape before
@@ -98,7 +98,7 @@ func reportOf(t *testing.T, p kit.Prometheus) (page string) {
 			case title == "Dwell", title == "Distribution of dwell":
 				dwells++
 			default:
-				return strings.HasPrefix(title, "Regions")
+				return strings.HasPrefix(title, "Regions") || title == "Schedules"
 			}
 			return true
 		})
@@ -137,7 +137,7 @@ func TestReportFailsWhereNothingCanBeHad(t *testing.T) {
 	closed := "http://ada:secret@" + porttest.Addr(t)
 	for _, flag := range []string{"--url", "--prometheus"} {
 		r := kit.Pnagent(t, "report", flag, closed, "-o", "-")
-		kit.WantFailure(t, r, 1, "reporting: (reading|querying) .*connection refused")
+		kit.WantFailure(t, r, 1, "reporting: (reading|asking) .*connection refused")
 		if strings.Contains(r.Err, "secret") {
 			t.Errorf("the password is in %q", r.Err)
 		}

@@ -107,9 +107,9 @@ func TestASidecarThatWasStoppedCallsNoSourceLost(t *testing.T) {
 		time.Sleep(5 * kit.PollEvery)
 	}
 	kit.Until(t, "all are received again", func() error {
-		for _, s := range side.NATS(t).Sources {
-			if s.LastMessage.Before(goesOn) {
-				return fmt.Errorf("%s was last received at %s", s.Name, s.LastMessage)
+		for _, s := range side.View(t).Sources {
+			if s.LastMessage.Time().Before(goesOn) {
+				return fmt.Errorf("%s was last received at %s", s.Name, s.LastMessage.Time())
 			}
 		}
 		return up()

@@ -23,6 +23,7 @@ import (
 	"github.com/pnagent/pnagent/e2e/kit"
 	"github.com/pnagent/pnagent/internal/busytest"
 	"github.com/pnagent/pnagent/snmp/snmptest"
+	"github.com/pnagent/pnagent/web/api"
 )
 
 // Take-overs of a pair while alarms come and go all the time, seen by a station.
@@ -186,7 +187,8 @@ func (r *relay) watch(ctx context.Context) {
 		if excused {
 			continue
 		}
-		if r.samples[n]++; n != 1 {
+		r.samples[n]++
+		if n != 1 {
 			r.bad = append(r.bad, fmt.Sprintf("%d on duty at %s", n, time.Now().Format("15:04:05.000")))
 		}
 	}
@@ -400,7 +402,7 @@ func silent(t *testing.T, side *kit.Sidecar) {
 }
 
 // identities are index and place of alarms.
-func identities(alarms []kit.ActiveAlarm) []string {
+func identities(alarms []api.Alarm) []string {
 	var out []string
 	for _, a := range alarms {
 		out = append(out, fmt.Sprintf("%d %s", a.Index, a.Place))

@@ -84,7 +84,7 @@ func TestInstalledModulesAreFoundByNetSNMP(t *testing.T) {
 	// MIBDIRS keeps the test out of the directories of the user and the system.
 	conf := t.TempDir()
 	env := []string{"MIBDIRS=" + installed + ":" + stubDir, "SNMPCONFPATH=" + conf, "SNMP_PERSISTENT_FILE=" + os.DevNull}
-	r := kit.Tool(t, env, kit.Built().Pnagent, "mib", "--dir", dir, "--install", kit.Write(t, "claims.pnml", kit.StuckNet))
+	r := kit.Tool(t, env, kit.Built().Pnagent, "mib", "--dir", dir, "--install", "--yes", kit.Write(t, "claims.pnml", kit.StuckNet))
 	if r.Code != 0 || r.Err != "" || !strings.Contains(r.Out, "net-snmp's tools find them in "+installed) {
 		t.Fatalf("pnagent mib --install: got %+v; want exit code 0 and the directory %s", r, installed)
 	}

@@ -241,7 +241,8 @@ func (s slowNet) silently(ways []way) []way {
 		if old, ok := best[w.at.key()]; ok && !w.better(old) {
 			continue
 		}
-		if keep(best, w); len(best) > slowWays {
+		keep(best, w)
+		if len(best) > slowWays {
 			break
 		}
 		for _, t := range s.net.Transitions {

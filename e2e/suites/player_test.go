@@ -265,7 +265,8 @@ func play(t *testing.T, s *scenario, dir string, l life) (err error) {
 				}
 			}
 			if err = p.step(ctx, &s.steps[i]); err != nil && !errors.Is(err, errRefused) {
-				if err = fmt.Errorf("line %d, %s: %w", s.steps[i].line, &s.steps[i], err); p.warning != "" {
+				err = fmt.Errorf("line %d, %s: %w", s.steps[i].line, &s.steps[i], err)
+				if p.warning != "" {
 					err = fmt.Errorf("%w: %s", errWarned, p.warning)
 				}
 			}

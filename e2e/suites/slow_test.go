@@ -115,7 +115,8 @@ func (s slowNet) answer(property []byte) (holds, known bool) {
 			}
 			next := s.fire(m, t.ID)
 			if key := next.key(); !seen[key] {
-				if seen[key] = true; len(seen) > slowMarkings {
+				seen[key] = true
+				if len(seen) > slowMarkings {
 					return false, false
 				}
 				todo = append(todo, next)

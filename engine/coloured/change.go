@@ -2,8 +2,6 @@
 
 package coloured
 
-import "github.com/pnagent/pnagent/petri"
-
 // change is what happens in one instance at one time: what is chosen, taken and put, and what has to
 // be looked at again because of that.
 type change struct {
@@ -16,7 +14,6 @@ type change struct {
 	found  []candidate
 	picked []Placed // tokens of found that guards accepted
 	search search
-	before petri.Order // the order of the rivals before it
 
 	// Of one firing, or one injection.
 	took, out []held
@@ -43,5 +40,9 @@ func (s *Shard) of(in *instance, now int64) *change {
 
 // renew forgets the firing before.
 func (x *change) renew() {
-	x.took, x.out, x.entered, x.writes, x.fresh = x.took[:0], x.out[:0], x.entered[:0], x.writes[:0], x.fresh[:0]
+	x.took = x.took[:0]
+	x.out = x.out[:0]
+	x.entered = x.entered[:0]
+	x.writes = x.writes[:0]
+	x.fresh = x.fresh[:0]
 }

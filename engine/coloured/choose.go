@@ -57,9 +57,8 @@ func (x *change) choose(of *shard.Immediate) (c candidate, contested, ok bool) {
 	if order == nil {
 		return x.found[first], false, true
 	}
-	x.before = append(x.before[:0], order...)
-	t := x.s.Tables.Choose(int(x.found[first].t), order, func(t int) bool { return x.foundAt(int32(t)) >= 0 })
-	return x.found[x.foundAt(int32(t))], order[0] != x.before[0], true
+	t, contested := x.s.Tables.Preferred(int(x.found[first].t), order, func(t int) bool { return x.foundAt(int32(t)) >= 0 })
+	return x.found[x.foundAt(int32(t))], contested, true
 }
 
 // byChance returns an index in found, drawn by the weights.
@@ -87,13 +86,6 @@ func (x *change) findInside(of *shard.Immediate) {
 		for k := range f.piles {
 			x.find(f, of.Triggered[f.piles[k].place])
 		}
-	}
-}
-
-// unchoose undoes the latest choice, because the transition could not fire.
-func (x *change) unchoose(contested bool) {
-	if contested {
-		copy(x.s.Order(x.i), x.before)
 	}
 }
 
@@ -136,7 +128,7 @@ func (x *change) ready(f *frame, t int) (candidate, bool) {
 	} else if !x.s.holds(x.in, f, t) {
 		return candidate{}, false
 	}
-	if x.in.notes != none && x.s.notes.blocked(x.in, f, t) || r.Action && x.in.running >= x.s.running {
+	if *f.listed(x.in) != none && x.s.notes.blocked(x.in, f, t) || r.Action && x.in.running >= x.s.running {
 		return candidate{}, false
 	}
 	if r.oldest {
@@ -144,11 +136,11 @@ func (x *change) ready(f *frame, t int) (candidate, bool) {
 	}
 	c, v := x.pick(f, t, nil, nil)
 	if v.panicked != nil {
-		x.panicked(f, t, x.tokensOf(c), "guard failed", v.panicked)
+		x.unevaluated(f, t, x.tokensOf(c), "guard failed", v.panicked, true)
 		return candidate{}, false
 	}
 	if !v.OK {
-		id := x.s.notes.addNote(x.in, f, note{kind: noteNo, instance: int32(x.i), transition: uint16(t), ref: x.s.placeOrNone(v.WaitsFor), since: x.now})
+		id := x.s.notes.addNote(x.in, f, note{kind: noteNo, transition: uint16(t), since: x.now})
 		if v.Again > 0 {
 			x.s.notes.plan(id, max(v.Again, x.now+soonest))
 		}

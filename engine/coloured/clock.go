@@ -64,7 +64,7 @@ func (x *change) startAll(f *frame, transitions []int32) {
 			continue
 		}
 		if id == none {
-			id = x.s.notes.addNote(x.in, f, note{kind: noteClock, instance: int32(x.i), transition: uint16(t), since: x.since(c)})
+			id = x.s.notes.addNote(x.in, f, note{kind: noteClock, transition: uint16(t), since: x.since(c)})
 		}
 		if r.Event != nil && !r.throws && !x.addressed(f, t, id, x.s.seen(x.in, x.tokensOf(c))) {
 			continue

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
+	"time"
 
 	"github.com/pnagent/pnagent/engine/internal/shard"
 	"github.com/pnagent/pnagent/engine/plain"
@@ -55,12 +57,8 @@ type Config struct {
 	Ended func(i int, now int64)
 	// Log makes the shard record what happens: see Ready.
 	Log bool
-	// Runs includes starts and ends of runs in the log and the state, so that
-	// Resume can return the runs that are not over.
-	Runs bool
 	// Part restricts the shard to one region of the net: see Ready. nil
-	// is the whole net. Bindings of other transitions are ignored. A guard must
-	// wait for places of the part: changes of others are not visible.
+	// is the whole net. Bindings of other transitions are ignored.
 	Part *split.Part
 
 	Dispatch ready.Discipline
@@ -98,12 +96,9 @@ type Binding struct {
 	// run: Resume hands out again the runs that the log records as started and
 	// not ended.
 	Idempotent bool
-	Timeout    int64 // the longest time for a run; 0 for no limit. A run over the limit fails, but counts as timed out
-	Retry      Retry // after failures of the action, and, if it is not the zero Retry, of a guard or an arc's data that panics
-	// Data are the functions for the data of arcs, in the order of
-	// Tables.Inscribed.
-	Data  []Inscription
-	Scope *ScopeFuncs // of a transition that is the petri.Scope.Begin of a scope; nil for others
+	Timeout    int64       // the longest time for a run; 0 for no limit. A run over the limit fails, but counts as timed out
+	Retry      Retry       // after failures of the action, and, if it is not the zero Retry, of a guard that panics
+	Scope      *ScopeFuncs // of a transition that is the petri.Scope.Begin of a scope; nil for others
 }
 
 // Retry specifies the waits before retries: First after the first failure, then
@@ -133,18 +128,6 @@ func (r *Retry) after(failures int32) int64 {
 // maxWait keeps times far from overflow: about 3,000 years.
 const maxWait = 1e17
 
-func (r *Retry) check() error {
-	switch {
-	case r.First < 0 || r.First > maxWait || r.Max < 0 || r.Max > maxWait:
-		return fmt.Errorf("a wait of %d to %d µs before a retry; expected 0 to %d", r.First, r.Max, int64(maxWait))
-	case r.Factor != 0 && !(r.Factor >= 1 && r.Factor <= 1e6):
-		return fmt.Errorf("a retry factor of %g; expected 1 to 1000000", r.Factor)
-	case r.Attempts < 0 || r.Attempts > math.MaxInt32:
-		return fmt.Errorf("%d attempts; expected 0 or more", r.Attempts)
-	}
-	return nil
-}
-
 // check returns an error if any part of the configuration is invalid.
 func (c *Config) check() error {
 	t := c.Tables
@@ -161,59 +144,73 @@ func (c *Config) check() error {
 		if c.Part != nil && !c.Part.Transitions[tr] {
 			continue
 		}
-		if err := c.checkBinding(tr); err != nil {
-			return fmt.Errorf("net %q, transition %q: %w: %w", t.Net.ID, t.Net.Transitions[tr].ID, ErrBinding, err)
+		if found := c.Bindings[tr].Faults(t, tr); found != nil {
+			return fmt.Errorf("net %q, transition %q: %w: %s", t.Net.ID, t.Net.Transitions[tr].ID, ErrBinding, strings.Join(found, "; "))
 		}
 	}
 	return nil
 }
 
-func (c *Config) checkBinding(tr int) error {
-	b, t := &c.Bindings[tr], c.Tables
-	switch {
-	case b.Mode.Kind > plain.Manual:
-		return fmt.Errorf("kind %d; expected immediate, delayed or manual", b.Mode.Kind)
-	case b.Due != nil && b.Mode.Kind != plain.Delayed:
-		return errors.New("a due time for a transition that is not delayed")
-	case b.Until != nil && (b.Due != nil || b.Mode.Kind != plain.Delayed):
-		return errors.New("a time from tokens for a transition that has another, or is not delayed")
-	case b.Guard != nil && t.Source(tr):
-		return errors.New("a guard on a transition without inputs, which has no tokens to check")
-	case b.Guard == nil && t.Net.Transitions[tr].Guard != "":
-		return fmt.Errorf("no function is bound to its guard %q", t.Net.Transitions[tr].Guard)
-	case b.Action && !t.TakesInScope(tr):
-		return fmt.Errorf("an action that takes no token of scope %q, in which it acts; expected one, so that the run of the scope lasts as long",
-			t.Net.Scopes[t.ActsIn(tr)-1].ID)
-	case b.Idempotent && !b.Action:
-		return errors.New("idempotent without an action")
-	case b.Timeout != 0 && !b.Action:
-		return errors.New("a time limit without an action")
-	case b.Timeout < 0 || b.Timeout > maxWait:
-		return fmt.Errorf("a time limit of %d µs; expected 0 to %d", b.Timeout, int64(maxWait))
-	case (b.Guard != nil || b.Until != nil || b.Action || b.Branches != nil || b.Data != nil || t.Net.Transitions[tr].Preempts || t.Net.Transitions[tr].Eventful()) && shown(t, tr) > MaxTaken:
-		return fmt.Errorf("it takes and tests %d tokens; expected at most %d with a guard, a time, an action, an event, data of arcs or preemption", shown(t, tr), MaxTaken)
+// Faults returns everything that is wrong with the binding of a transition of a net, for people.
+func (b *Binding) Faults(t *petri.Tables, tr int) (found []string) {
+	fault := func(wrong bool, format string, args ...any) {
+		if wrong {
+			found = append(found, fmt.Sprintf(format, args...))
+		}
 	}
-	if err := errors.Join(c.checkBranches(tr), c.checkInscriptions(tr), c.checkScope(tr)); err != nil {
-		return err
-	}
-	return b.Retry.check()
+	n := &t.Net.Transitions[tr]
+	looks := b.Guard != nil || b.Until != nil || b.Action || b.Branches != nil || n.Preempts || n.Eventful()
+	fault(b.Mode.Kind > plain.Manual, "kind %d; expected immediate, delayed or manual", b.Mode.Kind)
+	fault(b.Due != nil && b.Mode.Kind != plain.Delayed, "a due time, but not delayed; expected both or none")
+	fault(b.Until != nil && (b.Due != nil || b.Mode.Kind != plain.Delayed), "a time from tokens, but not delayed, or with another due time; expected delayed and one of them")
+	fault(!b.Mode.Delay.Valid(), "a delay of %g and %g µs; expected 0 or more", b.Mode.Delay.A, b.Mode.Delay.B)
+	fault(b.Guard != nil && t.Source(tr), "a guard, but no input arc; expected inputs, whose tokens a guard looks at")
+	fault(b.Guard == nil && n.Guard != "", "no function is bound to its guard %q", n.Guard)
+	fault(b.Idempotent && !b.Action, "idempotent without an action; expected one with an action only")
+	fault(b.Action && !t.TakesInScope(tr), "an action, but it takes no token of its scope; expected one, so that the run of the scope lasts as long")
+	fault(b.Timeout < 0 || b.Timeout > maxWait, "a time limit of %s; expected 0 or more", inWords(b.Timeout))
+	fault(b.Timeout > 0 && !b.Action, "a time limit without an action; expected one with an action only")
+	fault(looks && shown(t, tr) > MaxTaken,
+		"it takes and tests %d tokens; expected at most %d with a guard, a time, an action, an event or preemption", shown(t, tr), MaxTaken)
+	found = append(found, b.Retry.faults()...)
+	found = append(found, b.branchFaults(t, tr)...)
+	return append(found, b.scopeFaults(t, tr)...)
 }
 
-func (c *Config) checkBranches(tr int) error {
-	b, branches := &c.Bindings[tr], c.Tables.Branches(tr)
+// inWords returns a number of microseconds as a duration.
+func inWords(micros int64) string { return (time.Duration(micros) * time.Microsecond).String() }
+
+func (r *Retry) faults() (found []string) {
+	if r.First < 0 || r.Max < 0 || r.First > maxWait || r.Max > maxWait {
+		found = append(found, fmt.Sprintf("retries after %s to %s; expected 0 or more", inWords(r.First), inWords(r.Max)))
+	}
+	if r.Max > 0 && r.Max < r.First {
+		found = append(found, fmt.Sprintf("retries after at most %s, but first after %s; expected that to be longer", inWords(r.Max), inWords(r.First)))
+	}
+	if r.Factor != 0 && !(r.Factor >= 1 && r.Factor <= 1e6) {
+		found = append(found, fmt.Sprintf("a retry factor of %g; expected 1 to 1000000", r.Factor))
+	}
+	if r.Attempts < 0 || r.Attempts > math.MaxInt32 {
+		found = append(found, fmt.Sprintf("%d attempts; expected 1 or more, or 0 for any number", r.Attempts))
+	}
+	return found
+}
+
+func (b *Binding) branchFaults(t *petri.Tables, tr int) (found []string) {
+	branches := t.Branches(tr)
 	if b.Branches != nil && len(b.Branches) != len(branches) {
-		return fmt.Errorf("guards for %d branches; expected %d", len(b.Branches), len(branches))
+		return []string{fmt.Sprintf("%d guards of branches; expected %d, one for each branch arc", len(b.Branches), len(branches))}
 	}
 	for k, arc := range branches {
-		a, bound := &c.Tables.Net.Arcs[arc.Arc], b.Branches != nil && b.Branches[k] != nil
+		a, bound := &t.Net.Arcs[arc.Arc], b.Branches != nil && b.Branches[k] != nil
 		if a.Guard != "" && !bound {
-			return fmt.Errorf("no function is bound to the guard %q of arc %q", a.Guard, a.ID)
+			found = append(found, fmt.Sprintf("no function is bound to the guard %q of %s", a.Guard, a.Name()))
 		}
-		if arc.Default && bound {
-			return fmt.Errorf("a guard for arc %q, which is the default", a.ID)
+		if a.Default && bound {
+			found = append(found, fmt.Sprintf("a guard of %s, which is the default; expected none", a.Name()))
 		}
 	}
-	return nil
+	return found
 }
 
 // shown returns the largest number of tokens that a guard or an action of a

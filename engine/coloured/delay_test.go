@@ -67,7 +67,8 @@ func TestDelayCountsFromTheLastTokenItNeeds(t *testing.T) {
 	if n := w.s.Rec.Firings(); n != 1 {
 		t.Fatalf("%d firings", n)
 	}
-	if w.step(1); w.s.Rec.Firings() != 2 {
+	w.step(1)
+	if w.s.Rec.Firings() != 2 {
 		t.Fatal("the second is not over")
 	}
 }

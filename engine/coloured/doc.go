@@ -20,9 +20,8 @@
 //
 // A transition takes the oldest tokens. A guard is asked about combinations of
 // tokens, oldest first, at most [MaxCombinations]. New tokens have a new identity
-// and the data of the tokens that were taken, or the value of their arc's
-// expression ([Inscription]). A transition with an action takes its tokens when it
-// starts; until its run ends they are in flight.
+// and the data of the tokens that were taken. A transition with an action takes
+// its tokens when it starts; until its run ends they are in flight.
 //
 // A transition that failed is tried again. After its last attempt, or if an
 // expression of it cannot be evaluated, it is an incident: it waits until
@@ -31,19 +30,19 @@
 // In a net with scopes, each run of a scope has its own tokens and variables: see
 // [petri.Scope]. A scope may have a loop ([petri.Loop]): its runs are opened and
 // ended by two transitions, and the shard keeps the list, the counter and the
-// results.
+// results. Expressions ([Value]) say what a run gets and gives.
 //
 // What a shard did can be recorded and replayed, as in package plain, counters
-// included. If [Config].Runs is set, so are the starts and ends of runs: the
-// next owner gets those runs again whose action is idempotent, under the same
-// names. A shard may play one region of a net ([Config].Part); tokens that
-// leave it are in [Ready].Crossings.
+// included, and the starts and ends of runs: the next owner gets those runs
+// again whose action is idempotent, under the same names. A shard may play one
+// region of a net ([Config].Part); tokens that leave it are in [Ready].Crossings.
 //
 // The shard conducts. A change (choose.go, fire.go) is what happens in one
 // instance at one time: what is chosen, taken and put. The scopes (frame.go,
 // variables.go) hold tokens and variables, the notes what an instance remembers
 // of its transitions and what is due, the runs (run.go) the actions. A log
-// (log.go) and a state (state.go) are written; a reader (replay.go) reads both.
+// (log.go) and a state (state.go) are operations (op.go), which a codec writes
+// and reads without a shard, and a reader (replay.go) applies.
 //
 // docs/design/coloured.md has the rules for guards, runs, scopes, incidents and
 // clocks.

@@ -17,10 +17,7 @@ func (x *change) throw(t int, data []byte) {
 		for j := range min(int(h.n), MaxTaken-len(e.Taken)) {
 			tok := h.token()
 			tok.ID += uint64(j)
-			tok.Data = x.s.view(x.in, h.spot, tok.Data)
-			if data != nil {
-				tok.Data = x.s.renewed(tok.Data, data)
-			}
+			tok.Data = x.s.renewed(x.s.view(x.in, h.spot, tok.Data), data)
 			e.Taken = append(e.Taken, Placed{Place: h.place, Scope: h.frame, Token: tok})
 		}
 	}
@@ -44,7 +41,7 @@ func (x *change) addressed(f *frame, t int, clock int32, tokens []Placed) bool {
 	if of := identities(tokens); n.token != of {
 		if err := x.s.rules[t].Event(tokens, x.now); err != nil {
 			x.s.notes.dropNote(x.in, clock)
-			x.unevaluated(f, t, tokens, "event cannot be caught", err)
+			x.unevaluated(f, t, tokens, "event cannot be caught", err, false)
 			return false
 		}
 		n.token = of
@@ -81,7 +78,8 @@ func (s *Shard) Catch(i, t int, c Catch, now int64) (fired int, err error) {
 	}
 	r := &s.rules[t]
 	around := s.frames != nil && s.Tables.TakesInScope(t) // tokens around its scope wait for any number of its runs
-	var caught map[uint64]bool
+	caught := map[uint64]bool{}
+	var accepted []Placed // with which the transition fires, if its own guard accepts them too
 	waits := func(tokens []Placed, now int64) Verdict {
 		for k := range tokens {
 			if around && s.Tables.ScopeOf(tokens[k].Place) != s.Tables.ActsIn(t) {
@@ -91,6 +89,7 @@ func (s *Shard) Catch(i, t int, c Catch, now int64) (fired int, err error) {
 				return Verdict{}
 			}
 		}
+		accepted = tokens
 		if c.Accept != nil {
 			return c.Accept(tokens, now)
 		}
@@ -104,14 +103,12 @@ func (s *Shard) Catch(i, t int, c Catch, now int64) (fired int, err error) {
 		if err != nil {
 			return fired, err
 		}
-		if fired++; !c.All || len(r.sights) == 0 {
+		fired++
+		if !c.All || len(r.sights) == 0 {
 			break
 		}
-		if caught == nil {
-			caught = map[uint64]bool{}
-		}
-		for k := range s.change.picked {
-			caught[s.change.picked[k].Token.ID] = true
+		for k := range accepted {
+			caught[accepted[k].Token.ID] = true
 		}
 	}
 	return fired, nil

@@ -26,7 +26,7 @@ func Example() {
 	}
 	pack := coloured.Binding{
 		Guard: func(tokens []coloured.Placed, _ int64) coloured.Verdict {
-			return coloured.Verdict{OK: string(tokens[0].Token.Data) == "paid", WaitsFor: -1}
+			return coloured.Verdict{OK: string(tokens[0].Token.Data) == "paid"}
 		},
 		Action:  true,
 		Timeout: 60_000_000,

@@ -3,6 +3,7 @@
 package coloured
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,14 +12,29 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
+// Value returns the value of an expression of a scope, as JSON. It gets the tokens that a guard
+// gets; those that were taken have the data that an action or a call returned for the new tokens, if
+// any. The rules for a Guard hold for it, too. A panic is an incident of the transition, see
+// Binding.Retry.
+type Value func(tokens []Placed, now int64) []byte
+
+// evaluate calls a user's function, which may panic.
+func evaluate(what Value, tokens []Placed, now int64) (value []byte, err error) {
+	defer caught(&err)
+	if value = what(tokens, now); len(value) > MaxData {
+		return nil, fmt.Errorf("%w, not %d", ErrTooLarge, len(value))
+	}
+	return value, nil
+}
+
 // ScopeFuncs are the functions for the expressions of a petri.Scope, in the binding of its Begin.
 // One is nil if there is no such expression.
 type ScopeFuncs struct {
-	In, Out []Inscription // in the order of the scope's; see petri.Assignment
+	In, Out []Value // in the order of the scope's; see petri.Assignment
 
-	Amount       Inscription // the number of runs, or the list, of a multi-instance activity
+	Amount       Value // the number of runs, or the list, of a multi-instance activity
 	Until, While Guard
-	Result       Inscription
+	Result       Value
 }
 
 // exchange is what the runs of a scope get or give, in the form in which it is evaluated.
@@ -29,11 +45,11 @@ type exchange struct {
 
 type assignment struct {
 	*petri.Assignment
-	value Inscription // nil for a copy
+	value Value // nil for a copy
 }
 
 // exchanged returns some assignments of a scope.
-func exchanged(scope int32, list []petri.Assignment, values []Inscription, of func(*petri.Assignment) bool) *exchange {
+func exchanged(scope int32, list []petri.Assignment, values []Value, of func(*petri.Assignment) bool) *exchange {
 	x := &exchange{scope: scope}
 	for k := range list {
 		if of(&list[k]) {
@@ -54,10 +70,7 @@ func (s *Shard) compileScopes() {
 		if k == 0 {
 			continue
 		}
-		sc, funcs := &t.Net.Scopes[k-1], s.rules[tr].Scope
-		if funcs == nil {
-			funcs = &ScopeFuncs{}
-		}
+		sc, funcs := &t.Net.Scopes[k-1], cmp.Or(s.rules[tr].Scope, &ScopeFuncs{})
 		end, _ := t.TransitionIndex(sc.End) // the net is valid
 		if in := exchanged(k, sc.In, funcs.In, func(a *petri.Assignment) bool { return a.Name != "" }); len(in.list) > 0 {
 			s.rules[tr].in = in
@@ -91,20 +104,16 @@ func (s *Shard) gives(tr int, x *exchange) {
 // evaluates makes a rule evaluate something before it fires.
 func (r *rule) evaluates() { r.values, r.oldest = true, false }
 
-// checkScope returns an error if functions are missing for the scope that a transition begins.
-func (c *Config) checkScope(tr int) error {
-	k := c.Tables.Begins(tr)
+// scopeFaults returns which functions are missing for the scope that a transition begins.
+func (b *Binding) scopeFaults(t *petri.Tables, tr int) (found []string) {
+	k := t.Begins(tr)
 	if k == 0 {
 		return nil
 	}
-	sc, f := &c.Tables.Net.Scopes[k-1], c.Bindings[tr].Scope
-	if f == nil {
-		f = &ScopeFuncs{}
-	}
-	var unbound []*petri.Expression
+	sc, f := &t.Net.Scopes[k-1], cmp.Or(b.Scope, &ScopeFuncs{})
 	check := func(x *petri.Expression, bound bool) {
 		if x.Text != "" && !bound {
-			unbound = append(unbound, x)
+			found = append(found, fmt.Sprintf("no function is bound to %q, %s", x.Text, x.Of))
 		}
 	}
 	for k := range sc.In {
@@ -120,10 +129,7 @@ func (c *Config) checkScope(tr int) error {
 		check(&l.While, f.While != nil)
 		check(&l.Result, f.Result != nil)
 	}
-	if len(unbound) > 0 {
-		return fmt.Errorf("no function is bound to %q, %s", unbound[0].Text, unbound[0].Of)
-	}
-	return nil
+	return found
 }
 
 // at returns an error about an expression of a net, with its position in the source.
@@ -164,6 +170,33 @@ func (s *scopes) assign(x *exchange, of []object, tokens []Placed, lead object, 
 		}
 	}
 	return given, nil
+}
+
+// valued evaluates what a firing in a frame does to runs of scopes, and what these get and give. It
+// returns an error if a function panics or its result does not fit.
+func (x *change) valued(f *frame, r *rule, o *outcome, taken, read []Placed) error {
+	if err := x.give(f, r, taken, o); err != nil {
+		return err
+	}
+	var err error
+	switch {
+	case r.begins != nil:
+		o.turn, err = x.planBegin(f, r, x.visible(f, taken, read, o.data), o)
+	case r.in != nil: // what the run gets that it begins
+		seen := x.s.fields(x.s.renewedIn(x.in, f, o.data))
+		o.given = make([]object, 1)
+		o.given[0], err = x.s.assign(r.in, []object{seen}, x.visible(f, taken, read, o.data), nil, x.now)
+	case r.ends != nil && f.up.loop != nil:
+		o.turn, err = x.planEnd(f, taken, read, o)
+	}
+	return err
+}
+
+// visible returns the tokens that a Value sees.
+func (x *change) visible(f *frame, taken, read []Placed, data []byte) []Placed {
+	tokens := slices.Concat(x.s.with(x.in, taken, data), x.s.seen(x.in, read))
+	slices.SortStableFunc(tokens, func(a, b Placed) int { return cmp.Compare(a.Place, b.Place) })
+	return also(tokens, x.s.lead(f))
 }
 
 // renewedIn returns what is seen in a run after an action or a call returned data.
@@ -216,13 +249,4 @@ func (x *change) give(f *frame, r *rule, taken []Placed, o *outcome) error {
 // getsAll reports whether the runs of a scope get all variables around them.
 func (s *scopes) getsAll(scope int32) bool {
 	return slices.ContainsFunc(s.tables.Net.Scopes[scope-1].In, func(a petri.Assignment) bool { return a.Name == "" })
-}
-
-// writeGiven writes what a run gets that a firing has opened.
-func (x *change) writeGiven(r *rule, given object) {
-	for _, f := range x.entered {
-		if r.in != nil && f.scope == r.in.scope {
-			x.writes = append(x.writes, write{f, given})
-		}
-	}
 }

@@ -11,30 +11,21 @@ import (
 )
 
 // unevaluated is where the failure of an evaluation becomes an incident: of a guard or a branch
-// that panicked, of the data of an arc, of a time (see Binding.Until), or of the name or the key
+// that panicked, of what runs get and give, of a time (see Binding.Until), or of the name or the key
 // of an event (see Binding.Event). tokens are those that the transition takes or tests. It is
 // evaluated again when a call fires it, and when a place of it changes, as it does when variables
-// are written.
-func (x *change) unevaluated(f *frame, t int, tokens []Placed, what string, err error) {
+// are written. If it can depend on the time, and the binding has retries, it is first tried again as
+// these say.
+func (x *change) unevaluated(f *frame, t int, tokens []Placed, what string, err error, timed bool) {
 	err = x.s.located(t, err)
 	took, _ := x.s.rules[t].split(tokens)
 	x.s.done.fault(x.i, t, what, err)
-	x.incident(f, t, firstID(took), stats.NoPlace, err.Error())
-	x.s.notes.all[x.s.notes.trouble(x.in, f, t, firstID(took))].again = true
-}
-
-// panicked is unevaluated for a function that can depend on the time: a binding with retries is
-// tried again as these say, before the transition is an incident.
-func (x *change) panicked(f *frame, t int, tokens []Placed, what string, err error) {
-	if x.s.rules[t].Retry == (Retry{}) {
-		x.unevaluated(f, t, tokens, what, err)
+	if timed && x.s.rules[t].Retry != (Retry{}) {
+		x.s.count(opFailed, x.i, t)
+		x.setBack(f, t, firstID(took), 0, err.Error())
 		return
 	}
-	err = x.s.located(t, err)
-	took, _ := x.s.rules[t].split(tokens)
-	x.s.done.fault(x.i, t, what, err)
-	x.s.count(opFailed, x.i, t)
-	x.setBack(f, t, firstID(took), 0, err.Error())
+	x.incident(f, t, firstID(took), stats.NoPlace, err.Error()).again = true
 }
 
 // located returns an error with a position in the source of a net, unless it has one.
@@ -65,7 +56,7 @@ func (e evaluation) Unwrap() error { return e.error }
 
 // refusedAll reports each alternative that is refused permanently as a fault, once.
 func (x *change) refusedAll() {
-	for id := x.in.notes; id != none; id = x.s.notes.all[id].next {
+	for id := range x.s.notes.each(x.in) {
 		if n := &x.s.notes.all[id]; n.kind == noteNo && !n.reported && x.s.refusedForGood(id) {
 			n.reported = true
 			x.s.done.fault(x.i, int(n.transition), "no alternative can be taken", x.s.located(int(n.transition), errNoAlternative))

@@ -20,21 +20,36 @@ func (x *change) perform(c candidate, contested bool) bool {
 		x.start(c, contested, nil)
 		return true
 	}
-	took, read := r.split(x.tokensOf(c))
-	o := outcome{contested: contested}
-	switch no := x.prepare(f, r, &o, took, read, c.picked()); {
+	switch no := x.try(f, c, &outcome{contested: contested}); {
 	case no == nil:
-		x.fire(f, c, took, &o)
 		return true
 	case no.full:
 		x.s.done.fault(x.i, t, no.what, no.err)
 		x.incident(f, t, 0, no.place, no.err.Error())
-	case no.timed:
-		x.panicked(f, t, x.tokensOf(c), no.what, no.err)
 	default:
-		x.unevaluated(f, t, x.tokensOf(c), no.what, no.err)
+		x.unevaluated(f, t, x.tokensOf(c), no.what, no.err, no.timed)
 	}
 	return false
+}
+
+// try fires a transition in a frame unless something hinders that.
+func (x *change) try(f *frame, c candidate, o *outcome) *hindrance {
+	r := &x.s.rules[c.t]
+	taken, read := r.split(x.tokensOf(c))
+	if no := x.prepare(f, r, o, taken, read, c.picked()); no != nil {
+		return no
+	}
+	x.took = x.took[:0]
+	if c.picked() {
+		x.takePicked(taken)
+	} else {
+		for k := range r.effects {
+			x.takeOldest(f, &r.effects[k])
+		}
+	}
+	x.pass(f, int(c.t), o.contested)
+	x.finish(f, int(c.t), o)
+	return nil
 }
 
 // hindrance is why a transition cannot fire that is enabled.
@@ -148,28 +163,13 @@ func (x *change) branch(r *rule, taken []Placed, data []byte) (mask uint64, a an
 	return mask, answer{Verdict: Verdict{OK: mask != 0}}
 }
 
-// fire fires a transition without an action.
-func (x *change) fire(f *frame, c candidate, taken []Placed, o *outcome) {
-	r := &x.s.rules[c.t]
-	x.took = x.took[:0]
-	if c.picked() {
-		x.takePicked(taken)
-	} else {
-		for k := range r.effects {
-			x.takeOldest(f, &r.effects[k])
-		}
-	}
-	x.pass(f, int(c.t))
-	x.finish(f, int(c.t), o)
-}
-
 // takeOldest takes the tokens that an arc takes, oldest first.
 func (x *change) takeOldest(f *frame, e *petri.Effect) {
 	if e.Take == 0 {
 		return
 	}
 	if f != nil {
-		f = x.s.aroundInner(f, e.Place)
+		f = x.s.around(f, e.Place)
 	}
 	if p := f.in(x.in).pile(e.Place); p != nil {
 		x.took = p.pop(min(e.Take, p.n), f.id(), x.took) // only a join arc may take fewer
@@ -194,11 +194,10 @@ func (x *change) takePicked(taken []Placed) {
 type outcome struct {
 	mask      uint64
 	data      []byte
-	values    []inscribed
-	puts      []Put   // if not nil, the tokens to put instead of those of the arcs
-	turn      *turn   // what it does to a loop; nil for nothing
-	given     object  // what the run gets that it begins
-	writes    []write // what runs give that it ends, or that something leaves
+	puts      []Put    // if not nil, the tokens to put instead of those of the arcs
+	turn      *turn    // what it does to a loop; nil for nothing
+	given     []object // what each run gets that it begins; nil for nothing
+	writes    []write  // what runs give that it ends, or that something leaves
 	contested bool
 	replayed  bool // the tokens to put are in change.out
 }
@@ -218,7 +217,7 @@ func (x *change) finish(f *frame, t int, o *outcome) {
 		x.s.Rec.LeftMany(int(h.place), x.i, h.injected, x.now, uint64(h.n))
 		x.touched = append(x.touched, h.spot)
 		x.close(h.spot)
-		if x.in.notes != none {
+		if x.s.notes.has(x.in) {
 			x.s.notes.forget(x.in, h.id, h.n)
 		}
 	}
@@ -251,7 +250,7 @@ func (x *change) finish(f *frame, t int, o *outcome) {
 	x.place()
 	x.s.Rec.Fired(t, x.now)
 	x.in.move()
-	if x.in.notes != none {
+	if *f.listed(x.in) != none {
 		if id := x.s.notes.trouble(x.in, f, t, 0); id != none {
 			x.s.notes.dropNote(x.in, id)
 		}
@@ -259,11 +258,15 @@ func (x *change) finish(f *frame, t int, o *outcome) {
 	x.changed()
 }
 
-// pass records that a transition was chosen: the next transition gets the turn,
-// and the transition's delay starts again.
-func (x *change) pass(f *frame, t int) {
+// pass records that a transition was chosen, perhaps before a rival: the next
+// transition gets the turn, and the transition's delay starts again.
+func (x *change) pass(f *frame, t int, contested bool) {
+	if contested {
+		x.s.Tables.NoteChosen(t, x.s.Order(x.i))
+	}
 	x.in.played++
-	if x.in.turn = uint16(t + 1); t+1 == len(x.s.rules) {
+	x.in.turn = uint16(t + 1)
+	if t+1 == len(x.s.rules) {
 		x.in.turn = 0
 	}
 	if x.s.rules[t].held {
@@ -299,7 +302,7 @@ func (x *change) emptySpot(ps *piles, at spot) {
 	x.took = p.pop(p.n, at.frame, x.took)
 	for _, h := range x.took[from:] {
 		x.s.Rec.LeftMany(int(at.place), x.i, h.injected, x.now, uint64(h.n))
-		if x.in.notes != none {
+		if x.s.notes.has(x.in) {
 			x.s.notes.forget(x.in, h.id, h.n)
 		}
 	}
@@ -328,10 +331,7 @@ func (x *change) writeReturned(f *frame, t int, o *outcome) {
 // transition takes from a place and puts back there stays as it was.
 func (x *change) byArcs(f *frame, t int, o *outcome) {
 	x.out = x.out[:0]
-	r, p := &x.s.rules[t], passing{t: t, data: o.data}
-	if x.s.shared && o.data != nil {
-		_, p.written = x.s.context(f, r)
-	}
+	r, data := &x.s.rules[t], x.passes(f, t, o.data)
 	for k := range r.effects {
 		e := &r.effects[k]
 		left := e.Put
@@ -347,30 +347,31 @@ func (x *change) byArcs(f *frame, t int, o *outcome) {
 			}
 			h := x.took[j]
 			h.n = min(h.n, left)
-			if left -= h.n; o.data != nil {
+			left -= h.n
+			if o.data != nil {
 				h.data = x.s.carried(o.data)
 			}
 			x.out = append(x.out, h)
 		}
 		if left > 0 {
-			x.putNew(spot{e.Place, x.aim(f, e.Place)}, left, &p)
+			x.putNew(spot{e.Place, x.aim(f, e.Place)}, left, data)
 		}
 	}
 	for k, b := range r.branches {
 		if o.mask>>k&1 != 0 && b.Put > 0 && !o.turn.skips(x.s, b.Place) {
-			x.putNew(spot{b.Place, x.aim(f, b.Place)}, b.Put, &p)
+			x.putNew(spot{b.Place, x.aim(f, b.Place)}, b.Put, data)
 		}
 	}
-	x.inscribed(f, o)
-	if o.given != nil {
-		x.writeGiven(r, o.given)
-	}
 	if o.turn != nil {
-		x.turnPuts(f, o.turn, &p)
+		x.turnPuts(f, o, data)
+	} else if o.given != nil {
+		for _, g := range x.entered {
+			if g.scope == r.in.scope {
+				x.writes = append(x.writes, write{g, o.given[0]})
+			}
+		}
 	}
-	if o.writes != nil {
-		x.writes = append(x.writes, o.writes...)
-	}
+	x.writes = append(x.writes, o.writes...)
 }
 
 // explicit fills out with the tokens that an action puts. They have been
@@ -412,22 +413,17 @@ func (x *change) place() {
 
 // refuse returns the reason why a transition is not enabled in a frame.
 func (s *Shard) refuse(in *instance, f *frame, t int) error {
-	net, r := s.Tables.Net, &s.rules[t]
+	r, id := &s.rules[t], s.Tables.Net.Transitions[t].ID
 	for _, c := range r.conds {
-		if s.met(in, f, r, c) {
-			continue
+		if !s.met(in, f, r, c) {
+			available, total := s.amount(in, f, c.Place)
+			return s.Refusal(t, c, available, total)
 		}
-		place := net.Places[c.Place].ID
-		available, total := s.amount(in, f, c.Place)
-		if available < c.Lo && (c.Hi == 0 || total < c.Hi) {
-			return fmt.Errorf("transition %q: %w: place %q holds %d tokens, expected %d or more", net.Transitions[t].ID, petri.ErrNotEnabled, place, available, c.Lo)
-		}
-		return fmt.Errorf("transition %q: %w: place %q holds %d tokens, expected fewer than %d", net.Transitions[t].ID, petri.ErrNotEnabled, place, total, c.Hi)
 	}
 	for _, p := range s.awaits(in, f, r.join) {
-		return fmt.Errorf("transition %q: %w: it waits for a token in place %q", net.Transitions[t].ID, petri.ErrNotEnabled, net.Places[p].ID)
+		return fmt.Errorf("transition %q: %w: it waits for a token in place %q", id, petri.ErrNotEnabled, s.Tables.Net.Places[p].ID)
 	}
-	return fmt.Errorf("transition %q: %w", net.Transitions[t].ID, petri.ErrNotEnabled)
+	return fmt.Errorf("transition %q: %w", id, petri.ErrNotEnabled)
 }
 
 // awaits returns the places from which an inclusive join still waits for a
@@ -451,7 +447,7 @@ func (x *change) restartClock(f *frame, t int) {
 		if x.s.rules[t].Mode.Kind != plain.Delayed {
 			return
 		}
-		id = x.s.notes.addNote(x.in, f, note{kind: noteClock, instance: int32(x.i), transition: uint16(t)})
+		id = x.s.notes.addNote(x.in, f, note{kind: noteClock, transition: uint16(t)})
 	}
 	x.s.notes.due.Drop(id)
 	x.s.notes.setRipe(id, false)

@@ -4,6 +4,7 @@ package coloured
 
 import (
 	"math"
+	"slices"
 
 	"github.com/pnagent/pnagent/stats"
 )
@@ -12,18 +13,17 @@ import (
 // overflow. The tokens that it takes are still in their places: those in taken
 // if picked is set, else the oldest.
 func (x *change) room(f *frame, r *rule, o *outcome, picked bool, taken []Placed) (place int32, fits bool) {
-	if x.s.frames != nil && !x.s.framesLeft(x.in, uint64(len(r.effects)+len(r.branches)+len(o.puts)+MaxRuns)) {
+	if x.s.frames != nil && !x.s.framesLeft(x.in, uint64(len(r.outputs)+len(o.puts)+MaxRuns)) {
 		return stats.NoPlace, false
 	}
-	byArcs := o.puts == nil && o.values == nil
-	for k := range r.effects {
-		if e := &r.effects[k]; (e.Put > 0 || !byArcs) && !x.fits(f, r, e.Place, o, picked, taken) {
-			return e.Place, false
+	for _, place := range r.outputs {
+		home := x.s.around(f, place)
+		if home.scopeID() != x.s.Tables.ScopeOf(place) {
+			continue // it puts them into a new run
 		}
-	}
-	for _, b := range r.branches {
-		if !x.fits(f, r, b.Place, o, picked, taken) {
-			return b.Place, false
+		available, total := home.in(x.in).count(place)
+		if uint64(total)+r.most > math.MaxUint32 && !r.fits(place, available, total, o, picked, taken) {
+			return place, false
 		}
 	}
 	if t := o.turn; t != nil && !t.ends && t.runs == 0 {
@@ -36,17 +36,9 @@ func (x *change) room(f *frame, r *rule, o *outcome, picked bool, taken []Placed
 	return stats.NoPlace, true
 }
 
-func (x *change) fits(f *frame, r *rule, place int32, o *outcome, picked bool, taken []Placed) bool {
-	var available, total uint32
-	if x.s.frames == nil {
-		available, total = x.in.piles.count(place)
-	} else if home := x.s.around(f, place); home.scopeID() == x.s.Tables.ScopeOf(place) {
-		available, total = home.in(x.in).count(place)
-	}
-	if o.puts == nil && o.values == nil && uint64(total)+r.most <= math.MaxUint32 {
-		return true
-	}
-	more, left := uint64(0), uint64(total)
+// fits reports whether the tokens of a place are not too many after a firing.
+func (r *rule) fits(place int32, available, total uint32, o *outcome, picked bool, taken []Placed) bool {
+	left, more := uint64(total), uint64(0)
 	for k := range taken {
 		if taken[k].Place == place {
 			left--
@@ -58,23 +50,15 @@ func (x *change) fits(f *frame, r *rule, place int32, o *outcome, picked bool, t
 			continue
 		}
 		more += uint64(e.Put)
-		switch {
-		case e.Reset:
+		if e.Reset {
 			left = 0
-		case !picked && e.Join:
-			left -= uint64(min(e.Take, available))
-		case !picked:
-			left -= uint64(e.Take)
+		} else if !picked {
+			left -= uint64(min(e.Take, available)) // only a join arc may take fewer
 		}
 	}
 	for k, b := range r.branches {
 		if b.Place == place && o.mask>>k&1 != 0 {
 			more += uint64(b.Put)
-		}
-	}
-	for _, v := range o.values {
-		if v.Place == place {
-			more += uint64(v.Put)
 		}
 	}
 	if o.puts != nil {
@@ -91,64 +75,41 @@ func (x *change) fits(f *frame, r *rule, place int32, o *outcome, picked bool, t
 // fitsAll reports whether the variables of each run have at most MaxData bytes after a firing in a
 // frame, or after an injection, which has no rule.
 func (x *change) fitsAll(f *frame, r *rule, o *outcome) bool {
-	if !x.s.shared || o.data == nil && o.values == nil && o.puts == nil && o.writes == nil && o.given == nil && o.turn == nil {
+	if !x.s.shared {
 		return true
 	}
-	sum := len(o.data)
-	o.eachPut(func(_ int32, data []byte) { sum += len(data) })
-	given := []object{o.given}
-	if o.turn != nil {
-		given = append(given, o.turn.given...)
-	}
-	longest := 0
-	for _, g := range given {
-		longest = max(longest, g.size())
+	sum, longest := len(o.data)+x.s.longest, 0
+	for k := range o.puts {
+		sum += len(o.puts[k].Data)
 	}
 	for _, w := range o.writes {
 		sum += w.fields.size()
 	}
-	if 6*(sum+longest+x.s.longest) <= MaxData { // the longest that a byte of a name can become is 6
+	for _, g := range o.given {
+		longest = max(longest, g.size())
+	}
+	if 6*(sum+longest) <= MaxData { // the longest that a byte of a name can become is 6
 		return true
 	}
 	if r != nil && r.in != nil && x.s.getsAll(r.in.scope) {
 		longest += len(x.s.seenIn(x.in, f))
 	}
-	all, entering, fits := news{}, object{}, true
+	writes := slices.Clip(o.writes)
 	if o.data != nil && o.puts == nil {
 		if g, ok := x.s.context(f, r); ok {
-			all.add(x.s, x.in, func(name string) (*frame, bool) { return x.s.owner(g, name), true }, x.s.fields(o.data))
+			writes = append(writes, write{g, x.s.fields(o.data)})
 		}
 	}
-	o.eachPut(func(place int32, data []byte) {
-		fields := x.s.fields(data)
-		home := x.s.around(f, place)
-		if home.scopeID() == x.s.Tables.ScopeOf(place) {
-			home = x.s.holder(home, place)
-		}
-		all.add(x.s, x.in, func(name string) (*frame, bool) {
-			g, ok := x.s.ownerAround(home, place, name)
-			if !ok {
-				entering[name] = fields[name]
-			}
-			return g, ok
-		}, fields)
-	})
-	for _, w := range o.writes {
-		all.add(x.s, x.in, func(name string) (*frame, bool) { return x.s.owner(w.f, name), true }, w.fields)
+	var entered []*frame // as they would be
+	open := func(up *frame, scope int32) *frame { return &frame{scope: scope, up: up} }
+	for k := range o.puts {
+		p := &o.puts[k]
+		run := x.s.enter(x.s.around(f, p.Place), x.s.Tables.ScopeOf(p.Place), &entered, open)
+		writes = append(writes, write{x.s.holder(run, p.Place), x.s.fields(p.Data)})
 	}
-	for g, values := range all {
+	fits := longest <= MaxData
+	for g, values := range x.news(writes) {
 		fits = fits && len(x.s.over(*x.s.owned(x.in, g), values.data())) <= MaxData
 	}
-	return fits && longest <= MaxData && len(entering.data()) <= MaxData
-}
-
-// eachPut calls do for the places and the data of the tokens that an outcome puts with data of
-// their own.
-func (o *outcome) eachPut(do func(place int32, data []byte)) {
-	for k := range o.puts {
-		do(o.puts[k].Place, o.puts[k].Data)
-	}
-	for _, v := range o.values {
-		do(v.Place, v.data)
-	}
+	return fits
 }

@@ -39,8 +39,8 @@ type frames struct {
 	busy      []*frame // those of open in which an immediate transition can have a token, oldest first
 	unsettled []*frame // those in which a clock may have to start, see settle
 	last      uint32   // the number of the latest
-	first     int32    // the first note of the instance itself, plus 1; 0 for none
-	loud      int32    // how many notes there are that are not clocks which run
+	noted     int32    // how many notes there are, of the instance and of all frames
+	loud      int32    // how many of them are not clocks which run
 }
 
 // scopes are the runs of scopes of all instances, with their tokens and their variables.
@@ -83,6 +83,14 @@ func (f *frame) in(in *instance) *piles {
 	return &f.piles
 }
 
+// listed returns the head of the list of notes of a frame of an instance.
+func (f *frame) listed(in *instance) *int32 {
+	if f == nil {
+		return &in.notes
+	}
+	return &f.notes
+}
+
 // opened returns the open frames of an instance.
 func (s *scopes) opened(in *instance) []*frame {
 	if s.frames == nil {
@@ -101,23 +109,21 @@ func (s *scopes) frame(in *instance, number uint32) *frame {
 
 func (s *scopes) numbered(in *instance, number uint32) *frame {
 	open := s.opened(in)
-	if k, ok := slices.BinarySearchFunc(open, number, func(f *frame, n uint32) int { return cmp.Compare(f.number, n) }); ok {
+	if k, ok := find(open, number); ok {
 		return open[k]
 	}
 	return nil
+}
+
+// find returns the index of the frame with a number in some, oldest first, or where it would be.
+func find(frames []*frame, number uint32) (at int, ok bool) {
+	return slices.BinarySearchFunc(frames, number, func(f *frame, n uint32) int { return cmp.Compare(f.number, n) })
 }
 
 // around returns the innermost frame, f or one around it, whose scope encloses that of a
 // place. If both scopes are the same, the frame has the place for what happens in f;
 // otherwise the frames of the place's scope inside of it have.
 func (s *scopes) around(f *frame, place int32) *frame {
-	if f == nil {
-		return nil
-	}
-	return s.aroundInner(f, place)
-}
-
-func (s *scopes) aroundInner(f *frame, place int32) *frame {
 	for f != nil && !s.tables.Encloses(f.scope, s.tables.ScopeOf(place)) {
 		f = f.up
 	}
@@ -175,17 +181,6 @@ func (s *scopes) filled(in *instance) iter.Seq2[*frame, *pile] {
 	}
 }
 
-// eachFrom yields the frames of an instance from a number on, oldest first: among them are the
-// frame with that number and all inside of it.
-func (s *scopes) eachFrom(in *instance, number uint32) iter.Seq[*frame] {
-	if number == 0 {
-		return s.each(in)
-	}
-	open := s.opened(in)
-	k, _ := slices.BinarySearchFunc(open, number, func(f *frame, n uint32) int { return cmp.Compare(f.number, n) })
-	return slices.Values(open[k:])
-}
-
 // sees reports whether a transition that acts in f sees a spot.
 func (s *scopes) sees(in *instance, f *frame, at spot) bool {
 	return s.frames == nil || s.frame(in, at.frame).within(s.around(f, at.place))
@@ -197,10 +192,6 @@ func (s *scopes) amount(in *instance, f *frame, place int32) (available, total u
 	if s.frames == nil {
 		return in.piles.count(place)
 	}
-	return s.amountFramed(in, f, place)
-}
-
-func (s *scopes) amountFramed(in *instance, f *frame, place int32) (available, total uint32) {
 	home, scope := s.around(f, place), s.tables.ScopeOf(place)
 	if home.scopeID() == scope {
 		return home.in(in).count(place)
@@ -220,9 +211,6 @@ func add(a, b uint32) uint32 { return uint32(min(uint64(a)+uint64(b), math.MaxUi
 // pile returns the pile of a place of the scope of f, or of a scope around; nil if it
 // holds no token.
 func (s *scopes) pile(in *instance, f *frame, place int32) *pile {
-	if f == nil {
-		return in.piles.pile(place)
-	}
 	return s.around(f, place).in(in).pile(place)
 }
 
@@ -243,25 +231,35 @@ func (x *change) aim(f *frame, place int32) uint32 {
 	if x.s.frames == nil {
 		return 0
 	}
-	return x.enter(x.s.around(f, place), x.s.Tables.ScopeOf(place)).id()
+	home, scope := x.s.around(f, place), x.s.Tables.ScopeOf(place)
+	if home.scopeID() == scope {
+		return home.id()
+	}
+	return x.enter(home, scope).id()
 }
 
 func (x *change) enter(from *frame, scope int32) *frame {
+	return x.s.enter(from, scope, &x.entered, func(up *frame, scope int32) *frame { return x.openFrame(up, scope, 0) })
+}
+
+// enter returns the run of a scope that is another run, or that was entered from there; if there is
+// none, it enters a new one.
+func (s *scopes) enter(from *frame, scope int32, entered *[]*frame, open func(up *frame, scope int32) *frame) *frame {
 	if from.scopeID() == scope {
 		return from
 	}
-	for _, f := range x.entered {
+	for _, f := range *entered {
 		if f.scope == scope {
 			return f
 		}
 	}
-	f := x.openFrame(x.enter(from, x.s.Tables.ScopeParent(scope)), scope)
-	x.entered = append(x.entered, f)
+	f := open(s.enter(from, s.tables.ScopeParent(scope), entered, open), scope)
+	*entered = append(*entered, f)
 	return f
 }
 
-// openFrame opens a frame of a scope in another frame.
-func (x *change) openFrame(up *frame, scope int32) *frame {
+// openFrame opens a frame of a scope in another frame. turn is the number of the run if it is one of a loop.
+func (x *change) openFrame(up *frame, scope int32, turn int) *frame {
 	all := &x.s.frames[x.in.index]
 	all.last++
 	f := &frame{number: all.last, scope: scope, up: up, notes: none}
@@ -269,7 +267,7 @@ func (x *change) openFrame(up *frame, scope int32) *frame {
 	if up != nil {
 		up.inside++
 	}
-	x.s.begun(f)
+	x.s.begun(f, turn)
 	x.s.log.open(x.i, f)
 	if x.s.shared && x.s.isApart(scope) && x.s.getsAll(scope) {
 		x.fresh = append(x.fresh, f)
@@ -285,7 +283,7 @@ func (s *Shard) leave(in *instance, f *frame) {
 			s.notes.dropNote(in, f.notes)
 		}
 		all := &s.frames[in.index]
-		k, _ := slices.BinarySearchFunc(all.open, f.number, func(f *frame, n uint32) int { return cmp.Compare(f.number, n) })
+		k, _ := find(all.open, f.number)
 		all.open = slices.Delete(all.open, k, k+1)
 		if f = f.up; f != nil {
 			f.inside--
@@ -305,7 +303,7 @@ func (s *Shard) occupy(in *instance, f *frame, place int32, by int32) {
 	}
 	f.busy += by
 	all := &s.frames[in.index]
-	k, ok := slices.BinarySearchFunc(all.busy, f.number, func(f *frame, n uint32) int { return cmp.Compare(f.number, n) })
+	k, ok := find(all.busy, f.number)
 	switch {
 	case f.busy > 0 && !ok:
 		all.busy = slices.Insert(all.busy, k, f)
@@ -331,36 +329,33 @@ func (x *change) related(do func(*frame)) bool {
 	if len(x.touched) > most || !x.s.notes.quiet(x.in) {
 		return false
 	}
-	var of []*frame
-	for k := range len(x.rewritten) + len(x.touched) {
-		var f *frame
-		if k < len(x.rewritten) {
-			f = x.rewritten[k]
-		} else if at := x.touched[k-len(x.rewritten)]; !x.s.wide[at.place] {
-			f = x.s.frame(x.in, at.frame)
-		}
-		if f == nil {
+	of := slices.Clone(x.rewritten)
+	for _, at := range x.touched {
+		if x.s.wide[at.place] {
 			return false
 		}
-		if slices.Contains(of, f) {
-			continue
-		}
-		of = append(of, f)
+		of = append(of, x.s.frame(x.in, at.frame))
+	}
+	if slices.Contains(of, nil) {
+		return false
+	}
+	for _, f := range of {
 		if f.inside > 0 {
-			for g := range x.s.eachFrom(x.in, f.number+1) {
-				if g.within(f) && !slices.Contains(of, g) {
+			open := x.s.opened(x.in)
+			k, _ := find(open, f.number+1)
+			for _, g := range open[k:] {
+				if g.within(f) {
 					of = append(of, g)
 				}
 			}
 		}
 		for g := f.up; g != nil; g = g.up {
-			if !slices.Contains(of, g) {
-				of = append(of, g)
-			}
+			of = append(of, g)
 		}
 	}
+	slices.SortFunc(of, func(f, g *frame) int { return cmp.Compare(f.number, g.number) })
 	do(nil)
-	for _, f := range of {
+	for _, f := range slices.Compact(of) {
 		do(f)
 	}
 	return true

@@ -46,6 +46,21 @@ func TestRunsOfAScopeAreApart(t *testing.T) {
 	w.want("done: 2 1")
 }
 
+// What happens in one run has the shard look again at that run, and not at those beside it: thousands may wait.
+func TestAChangeInARunLeavesTheRunsBesideItAlone(t *testing.T) {
+	w := newWorld(t, build("p a@s b@s done", "enter step end", "p>enter enter>a a>step step>b b>end end>done"), Binding{}, manual, manual)
+	w.inject("p", slices.Repeat([]string{"x"}, 50)...)
+	for run := range uint32(50) {
+		if err := w.s.FireIn(0, 1, run+1, nil, w.now); err != nil {
+			t.Fatal(err)
+		}
+		if again := w.s.frames[0].unsettled; len(again) != 1 || again[0].number != run+1 {
+			t.Fatalf("after a firing in run %d the shard looks again at %d of 50 runs; expected that run", run+1, len(again))
+		}
+		w.step(0)
+	}
+}
+
 // A reset arc empties a place in its own run and inside of it, not in other runs.
 func TestAResetCoversItsRunAndWhatIsInside(t *testing.T) {
 	w := newWorld(t, build("p s@s t@s u@s.u v@s.u.v out", "enter stop deep", "p>enter enter>s enter>t enter>u enter>v t>stop u#stop v#stop stop>out u>deep s|deep"), Binding{}, manual)
@@ -143,7 +158,7 @@ func TestNewRefusesScopesThatItCannotPlay(t *testing.T) {
 	n := build("p a@s b", "enter read", "p>enter enter>a a~read b>read")
 	tables := petritest.Compile(t, n)
 	_, err := New(Config{Tables: tables, Bindings: []Binding{{}, {Action: true}}, Stride: 1, Count: 1}, now0)
-	if !errors.Is(err, ErrBinding) || !strings.Contains(err.Error(), `an action that takes no token of scope "s"`) {
+	if !errors.Is(err, ErrBinding) || !strings.Contains(err.Error(), `an action, but it takes no token of its scope`) {
 		t.Errorf("an action that only reads in its scope: %v", err)
 	}
 	part := &split.Part{Name: "x", Transitions: []bool{true, false}, Places: []bool{true, false, false}}
@@ -157,7 +172,7 @@ func TestAGuardIsAskedForItsRun(t *testing.T) {
 	asked := map[string]int{}
 	no := func(tokens []Placed, _ int64) Verdict {
 		asked[string(tokens[0].Token.Data)]++
-		return Verdict{WaitsFor: -1}
+		return Verdict{}
 	}
 	w := newWorld(t, build("p a@s", "enter guarded", "p>enter enter>a a>guarded"), Binding{}, Binding{Guard: no})
 	w.inject("p", "1")

@@ -12,13 +12,11 @@ import (
 // fire.
 type search struct {
 	tokens []Placed // to choose from, by sight
-	spans  []span   // by sight
-	at     []int    // the chosen tokens, by sight: ascending indexes into its tokens
+	chosen []choice // by sight, ascending
 }
 
-// span is where the tokens and the choices of one sight start in a search. They
-// end where those of the next sight start.
-type span struct{ tokens, at int }
+// choice is an index into the tokens of a search, between the first and the last that it can be.
+type choice struct{ at, first, last int }
 
 // answer is the result of a call of a guard.
 type answer struct {
@@ -42,7 +40,7 @@ func (x *change) pick(f *frame, t int, also Guard, data []byte) (candidate, answ
 	x.gather(f, r, most)
 	c := candidate{t: int32(t), frame: f.id(), from: int32(len(x.picked))}
 	var no answer
-	for asked := range most {
+	for range most {
 		x.picked = x.search.choose(x.picked[:c.from])
 		c.to = int32(len(x.picked))
 		a := yes
@@ -54,9 +52,6 @@ func (x *change) pick(f *frame, t int, also Guard, data []byte) (candidate, answ
 		}
 		if a.OK || a.panicked != nil {
 			return c, a
-		}
-		if asked == 0 {
-			no.WaitsFor = a.WaitsFor
 		}
 		no.Again = stats.Earlier(no.Again, max(a.Again, 0))
 		if !x.search.advance() {
@@ -80,23 +75,13 @@ func caught(err *error) {
 	}
 }
 
-// placeOrNone returns the place that a guard names, or stats.NoPlace if that is
-// invalid or belongs to another part, whose changes are not visible.
-func (s *Shard) placeOrNone(place int32) int32 {
-	if place < 0 || int(place) >= s.Tables.Places() || s.Outside(int(place)) {
-		return stats.NoPlace
-	}
-	return place
-}
-
 // gather begins a search with the oldest tokens of each sight. It collects only
 // as many of each as a number of combinations can use.
 func (x *change) gather(f *frame, r *rule, most int) {
 	q := &x.search
-	q.tokens, q.spans, q.at = q.tokens[:0], q.spans[:0], q.at[:0]
+	q.tokens, q.chosen = q.tokens[:0], q.chosen[:0]
 	for _, v := range r.sights {
 		from, need := len(q.tokens), int(v.show)
-		q.spans = append(q.spans, span{from, len(q.at)})
 		home := x.s.around(f, v.place)
 		at := spot{v.place, home.id()}
 		if p := home.in(x.in).pile(v.place); p != nil {
@@ -109,10 +94,9 @@ func (x *change) gather(f *frame, r *rule, most int) {
 			need = min(need, len(q.tokens)-from)
 		}
 		for k := range need {
-			q.at = append(q.at, k)
+			q.chosen = append(q.chosen, choice{from + k, from + k, len(q.tokens) - need + k})
 		}
 	}
-	q.spans = append(q.spans, span{len(q.tokens), len(q.at)})
 }
 
 // add adds the oldest tokens of a spot, at most a given number.
@@ -132,39 +116,23 @@ func (q *search) add(p *pile, at spot, most int) {
 
 // choose appends the tokens of the current combination.
 func (q *search) choose(to []Placed) []Placed {
-	for k := range q.spans[:len(q.spans)-1] {
-		for _, at := range q.at[q.spans[k].at:q.spans[k+1].at] {
-			to = append(to, q.tokens[q.spans[k].tokens+at])
-		}
+	for _, c := range q.chosen {
+		to = append(to, q.tokens[c.at])
 	}
 	return to
 }
 
-// advance moves to the next combination, if there is one.
+// advance moves to the next combination in lexicographic order, if there is one.
 func (q *search) advance() bool {
-	for k := len(q.spans) - 2; k >= 0; k-- {
-		if next(q.at[q.spans[k].at:q.spans[k+1].at], q.spans[k+1].tokens-q.spans[k].tokens) {
-			return true
-		}
-	}
-	return false
-}
-
-// next moves to the next choice of len(at) out of n in lexicographic order.
-// After the last choice it goes back to the first and returns false.
-func next(at []int, n int) bool {
-	for k := len(at) - 1; k >= 0; k-- {
-		if at[k] == n-len(at)+k {
+	for k := len(q.chosen) - 1; k >= 0; k-- {
+		if q.chosen[k].at == q.chosen[k].last {
 			continue
 		}
-		at[k]++
-		for j := k + 1; j < len(at); j++ {
-			at[j] = at[j-1] + 1
+		q.chosen[k].at++
+		for j := k + 1; j < len(q.chosen); j++ {
+			q.chosen[j].at = max(q.chosen[j].first, q.chosen[j-1].at+1)
 		}
 		return true
-	}
-	for k := range at {
-		at[k] = k
 	}
 	return false
 }

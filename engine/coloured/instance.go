@@ -135,46 +135,41 @@ func (p *pile) pop(n, frame uint32, to []held) []held {
 	return to
 }
 
-// remove takes n tokens of a frame with identities from id on out of one lot, and
-// reports whether they were there.
+// remove takes n tokens of a frame with identities from id on, and reports whether all were there.
 func (p *pile) remove(id uint64, n, frame uint32, to []held) ([]held, bool) {
-	left, k := p.left(), p.lotOf(id)
-	if k < 0 || n == 0 || uint64(n) > uint64(left[k].n)-(id-left[k].id) {
-		return to, false
-	}
-	l := &left[k]
-	took := held{*l, spot{p.place, frame}}
-	took.id, took.n = id, n
-	p.n -= n
-	before := uint32(id - l.id)
-	after := lot{id: id + uint64(n), injected: l.injected, data: l.data, n: l.n - before - n}
-	switch {
-	case before > 0:
-		l.n = before
-		if after.n > 0 {
-			p.lots = slices.Insert(p.lots, int(p.head)+k+1, after)
+	for n > 0 {
+		left, k := p.left(), p.lotOf(id)
+		if k < 0 {
+			return to, false
 		}
-	case after.n > 0:
-		*l = after
-	default: // move the lots before it, which are few
-		copy(left[1:], left[:k])
-		left[0] = lot{}
-		p.head++
+		l := &left[k]
+		took := held{*l, spot{p.place, frame}}
+		before := uint32(id - l.id)
+		took.id, took.n = id, min(n, l.n-before)
+		after := lot{id: id + uint64(took.n), injected: l.injected, data: l.data, n: l.n - before - took.n}
+		switch {
+		case before > 0:
+			l.n = before
+			if after.n > 0 {
+				p.lots = slices.Insert(p.lots, int(p.head)+k+1, after)
+			}
+		case after.n > 0:
+			*l = after
+		default: // move the lots before it, which are few
+			copy(left[1:], left[:k])
+			left[0] = lot{}
+			p.head++
+		}
+		p.n -= took.n
+		id, n = after.id, n-took.n
+		to = append(to, took)
 	}
-	return append(to, took), true
+	return to, true
 }
 
 // lotOf returns the index of the lot in which a token is, or -1.
 func (p *pile) lotOf(id uint64) int {
 	return slices.IndexFunc(p.left(), func(l lot) bool { return id >= l.id && id-l.id < uint64(l.n) })
-}
-
-// from returns how many tokens with identities from id on are in one lot.
-func (p *pile) from(id uint64) uint32 {
-	if k := p.lotOf(id); k >= 0 {
-		return p.left()[k].n - uint32(id-p.left()[k].id)
-	}
-	return 0
 }
 
 // find returns the index of the pile of a place, or where to insert it.

@@ -4,6 +4,7 @@ package coloured
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -80,7 +81,7 @@ func allTokens(s *Shard) map[int][]Placed {
 // dues returns the due times that depend on data and are known, by transition and run.
 func dues(s *Shard) map[[2]uint32]int64 {
 	out := map[[2]uint32]int64{}
-	for id := s.instances[0].notes; id != none; id = s.notes.all[id].next {
+	for id := range s.notes.each(&s.instances[0]) {
 		if n := &s.notes.all[id]; n.kind == noteClock && s.rules[n.transition].Until != nil && n.due > 0 {
 			out[[2]uint32{uint32(n.transition), n.frame}] = n.due
 		}
@@ -94,7 +95,7 @@ func TestReplayGivesTheSameTokens(t *testing.T) {
 	for round := range seeds.Of(20, 2400, 1979, 635, 1873, 2171, 1849, 1164, 831, 1456, 660, 1829, 1529, 779, 655, 2016, 157, 539, 1045, 1133, 1006, 2059, 332, 868, 931, 85, 672, 1000, 57, 105, 120, 255, 587, 808, 991, 993, 1040, 1619) {
 		r := rand.New(rand.NewPCG(6, round))
 		n, bindings := randomOf(int(round % 1200))(r)
-		cfg := Config{Tables: petritest.Compile(t, n), Bindings: bindings, Count: 4, Log: true, Runs: r.IntN(2) == 0}
+		cfg := Config{Tables: petritest.Compile(t, n), Bindings: bindings, Count: 4, Log: true}
 		s, steps := newShard(t, cfg), []int{4, 30}[r.IntN(2)]
 		before, now := live(t, r, s, steps, now0)
 		state := s.AppendState(nil)
@@ -115,7 +116,7 @@ func TestReplayGivesTheSameTokens(t *testing.T) {
 		}
 		got := map[int][]Placed{}
 		for k := range 2 {
-			half := newShard(t, Config{Tables: cfg.Tables, Bindings: bindings, First: k, Stride: 2, Count: 2, Runs: cfg.Runs})
+			half := newShard(t, Config{Tables: cfg.Tables, Bindings: bindings, First: k, Stride: 2, Count: 2})
 			if rest, err := half.LoadState(append(slices.Clone(state), "rest"...)); err != nil || string(rest) != "rest" {
 				t.Fatalf("%v, %q left", err, rest)
 			}
@@ -142,11 +143,8 @@ func TestAReplayedShardContinuesAsTheOneThatLived(t *testing.T) {
 			if n.Shared { // after a restart, an incident would be tried again with other variables
 				bindings[k].Branches = nil
 			}
-			for j := range bindings[k].Data { // after a restart, one that fails would be tried again at once
-				bindings[k].Data[j] = func([]Placed, int64) []byte { return []byte("2") }
-			}
-			if f := bindings[k].Scope; f != nil {
-				for _, values := range [][]Inscription{f.In, f.Out} {
+			if f := bindings[k].Scope; f != nil { // after a restart, what fails would be tried again at once
+				for _, values := range [][]Value{f.In, f.Out} {
 					for j := range values {
 						values[j] = func([]Placed, int64) []byte { return []byte("2") }
 					}
@@ -262,10 +260,10 @@ func TestReplayRefusesWhatCannotHaveBeen(t *testing.T) {
 		"no tokens put":                 {0, 0, 1, 0, 1, 1, 1, 1, 2, 0, 0},
 		"identity 0":                    {0, 0, 1, 0, 1, 1, 1, 1, 0, 1, 0},
 		"no such transition":            {0, 6},
-		"no such place":                 {1, 3, 1, 0},
-		"no tokens injected":            {1, 0, 0, 0},
-		"data of a lot in an injection": {1, 0, 1, 2},
-		"data that end":                 {1, 0, 1, 1, 9, 1},
+		"no such place":                 {1, 3, 9, 1, 0},
+		"no tokens injected":            {1, 0, 9, 0, 0},
+		"data of a lot in an injection": {1, 0, 9, 1, 2},
+		"data that end":                 {1, 0, 9, 1, 1, 9, 1},
 		"half a number":                 {0, 0x80},
 		"nothing after the instance":    {0},
 	} {
@@ -274,57 +272,62 @@ func TestReplayRefusesWhatCannotHaveBeen(t *testing.T) {
 		}
 		s = newShard(t, Config{Tables: s.Tables, Count: 2, Log: true})
 	}
-	for name, state := range map[string][]byte{
-		"empty":                        {},
-		"half":                         {1, 0, 1},
-		"more places than bytes":       {1, 0, 0, 0, 0, 200, 1},
-		"no end":                       {1, 0, 0, 0, 0, 0},
-		"a clock without a delay":      {1, 0, 0, 0, 1, 0, 1, 0, 0},
-		"places that do not rise":      {1, 0, 0, 9, 0, 2, 1, 1, 1, 1, 1, 0, 1, 1, 2, 1, 1, 0, 0},
-		"an identity beyond the last":  {1, 0, 0, 1, 0, 1, 1, 1, 2, 1, 1, 0, 0},
-		"tokens beyond the last":       {1, 0, 0, 1, 0, 1, 1, 1, 1, 1, 2, 0, 0},
-		"no tokens in a lot":           {1, 0, 0, 1, 0, 1, 1, 1, 1, 1, 0, 0, 0},
-		"data larger than they can be": {1, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0xff, 0xff, 0xff, 1, 0},
+	is := []byte{0, 6 + opIs, 0, 0, 9, 1} // its last token is 1
+	pile := func(tokens ...byte) []byte { return append(append(slices.Clone(is), 0, 6+opPile, 0, 1), tokens...) }
+	for name, ops := range map[string][]byte{
+		"half an instance":             is[:4],
+		"at rest in two ways":          {0, 6 + opIs, 0, finished | failed, 0, 0},
+		"more lots than bytes":         {0, 6 + opPile, 0, 200},
+		"runs of scopes":               {0, 6 + opOpened, 1},
+		"an identity beyond the last":  pile(2, 1, 1, 0),
+		"tokens beyond the last":       pile(1, 1, 2, 0),
+		"no tokens in a lot":           pile(1, 1, 0, 0),
+		"data larger than they can be": pile(1, 1, 1, 1, 0xff, 0xff, 0xff, 1),
 	} {
-		if _, err := s.LoadState(state); !errors.Is(err, ErrLog) {
+		if _, err := newShard(t, Config{Tables: s.Tables, Count: 2}).LoadState(stateOf(ops)); !errors.Is(err, ErrLog) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for _, state := range [][]byte{{}, {0}, stateOf(is)[:12]} {
+		if _, err := newShard(t, Config{Tables: s.Tables, Count: 2}).LoadState(state); !errors.Is(err, ErrLog) {
+			t.Errorf("a state of %d bytes: %v", len(state), err)
+		}
+	}
+}
+
+// stateOf is a state of some operations.
+func stateOf(ops []byte) []byte {
+	return append(binary.BigEndian.AppendUint64([]byte{0}, uint64(len(ops))), ops...)
 }
 
 func TestInstancesThatNeverMovedAreNotInTheState(t *testing.T) {
 	s := newShard(t, Config{Tables: petritest.Compile(t, build("p:1 q", "t", "p>t*2 t>q")), Count: 1000})
 	s.Step(1000, now0)
-	if got := s.AppendState(nil); !bytes.Equal(got, []byte{0}) {
+	if got := s.AppendState(nil); !bytes.Equal(got, stateOf(nil)) {
 		t.Errorf("state %v", got)
 	}
 }
 
-// An instance without tokens is in the state as if it had not moved, also while a run of it
-// is in flight that took no token.
+// An instance without tokens is not in the state, but a run of it that took no token is.
 func TestAnInstanceWithoutTokensIsNotInTheState(t *testing.T) {
-	for _, runs := range []bool{false, true} {
-		n := build("p", "begin end", "begin>p p>end")
-		cfg := Config{Tables: petritest.Compile(t, n), Bindings: []Binding{{Action: true, Idempotent: true}, {}}, Log: true, Runs: runs}
-		s := newShard(t, cfg)
-		if err := s.Fire(0, 0, nil, now0); err != nil {
-			t.Fatal(err)
-		}
-		run := s.Ready().Starts[0].Run
-		state := s.AppendState(nil)
-		loaded := newShard(t, cfg)
-		if _, err := loaded.LoadState(state); err != nil || !bytes.Equal(state, loaded.AppendState(nil)) || runs == bytes.Equal(state, []byte{0}) {
-			t.Fatalf("runs %v: state %v, loaded %v, %v", runs, state, loaded.AppendState(nil), err)
-		}
-		if loaded.Resume(now0); !runs {
-			continue
-		}
-		if err := loaded.Done(run, Outcome{Kind: Fired, Data: []byte("1")}, now0); err != nil {
-			t.Fatal(err)
-		}
-		if got := (&world{t, loaded, now0}).tokens(); got != "p: 1" {
-			t.Errorf("tokens %q", got)
-		}
+	n := build("p", "begin end", "begin>p p>end")
+	cfg := Config{Tables: petritest.Compile(t, n), Bindings: []Binding{{Action: true, Idempotent: true}, {}}, Log: true}
+	s := newShard(t, cfg)
+	if err := s.Fire(0, 0, nil, now0); err != nil {
+		t.Fatal(err)
+	}
+	run := s.Ready().Starts[0].Run
+	state := s.AppendState(nil)
+	loaded := newShard(t, cfg)
+	if _, err := loaded.LoadState(state); err != nil || !bytes.Equal(state, loaded.AppendState(nil)) || bytes.Equal(state, stateOf(nil)) {
+		t.Fatalf("state %v, loaded %v, %v", state, loaded.AppendState(nil), err)
+	}
+	loaded.Resume(now0)
+	if err := loaded.Done(run, Outcome{Kind: Fired, Data: []byte("1")}, now0); err != nil {
+		t.Fatal(err)
+	}
+	if got := (&world{t, loaded, now0}).tokens(); got != "p: 1" {
+		t.Errorf("tokens %q", got)
 	}
 }
 
@@ -386,7 +389,7 @@ func fuzzReplay(f *testing.F, random func(*rand.Rand) (*petri.Net, []Binding)) {
 	}
 	tables := petritest.Compile(f, net)
 	fresh := func(t testing.TB) *Shard {
-		return newShard(t, Config{Tables: tables, Bindings: bindings, Count: 2, Log: true, Runs: true})
+		return newShard(t, Config{Tables: tables, Bindings: bindings, Count: 2, Log: true})
 	}
 	s := fresh(f)
 	for k := range 20 {

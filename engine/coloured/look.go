@@ -9,7 +9,7 @@ import (
 
 // Columns are the columns that Look fills in: all except those of queues, for
 // which see Work.
-const Columns = stats.AllColumns &^ (stats.ColQueues | stats.ColWaiting)
+const Columns = stats.AllColumns &^ (stats.ColQueues | stats.ColWaiting | stats.ColNextDue)
 
 // Look adds the shard's rows as of now. It reads all instances once to count
 // the tokens that are present, so that firing need not count them. name returns
@@ -24,7 +24,7 @@ func (s *Shard) Look(now int64, name func(number int) string, rows *stats.Rows) 
 		l.instance(i)
 	}
 	l.AddTo(rows, func(p int, h holder) (string, []stats.Wait) {
-		waits := s.waits(&s.instances[h.instance], spot{int32(p), h.frame}, h.run)
+		waits := s.waits(nil, &s.instances[h.instance], spot{int32(p), h.frame}, h.run)
 		for k := range waits {
 			waits[k].What = "" // it can contain data of tokens
 		}
@@ -49,8 +49,14 @@ type holder struct {
 // instance counts the content of one instance.
 func (l *look) instance(i int) {
 	in := &l.s.instances[i]
+	failed, _ := l.s.pending(in) // has an incident
 	for run, h := range l.s.holding(in) {
-		l.Tokens(int(h.place), int32(i), h.injected, h.n, holder{int32(i), run, h.frame})
+		at := holder{int32(i), run, h.frame}
+		l.Tokens(int(h.place), int32(i), h.injected, h.n, at)
+		if l.Old(h.injected) || failed {
+			l.waits = l.s.waits(l.waits[:0], in, h.spot, run)
+			l.Group(int(h.place), stats.Foremost(l.waits), h.injected, h.n, at)
+		}
 	}
 	for id := in.runs; id != none; id = l.s.notes.all[id].next {
 		l.Running(int(l.s.notes.all[id].transition), l.s.notes.all[id].since)
@@ -60,7 +66,7 @@ func (l *look) instance(i int) {
 			l.blocked(i, in, f, p.place)
 		}
 	}
-	for id := in.notes; id != none; id = l.s.notes.all[id].next {
+	for id := range l.s.notes.each(in) {
 		if n := &l.s.notes.all[id]; n.kind == noteClock {
 			l.Enabled(int(n.transition), n.since)
 		}
@@ -101,7 +107,7 @@ func (l *look) blocked(i int, in *instance, f *frame, p int32) {
 		if !l.Once(t, 2*int64(i)) {
 			continue
 		}
-		l.waits = l.s.why(in, spot{p, f.id()}, int(t), l.waits[:0])
+		l.waits = l.s.why(l.waits[:0], in, spot{p, f.id()}, int(t))
 		for _, w := range l.waits {
 			switch w.Reason {
 			case stats.ReasonMissing, stats.ReasonInhibited, stats.ReasonGuarded, stats.ReasonIncident:
@@ -119,7 +125,7 @@ func (s *Shard) Find(place, i int, name string, show func(data []byte) string, i
 	for run, h := range s.holding(in) {
 		if int(h.place) == place {
 			into.Offer(stats.FoundToken{Token: stats.Token{Instance: name, Injected: h.injected}, N: uint64(h.n)},
-				func() string { return show(s.view(in, h.spot, h.data)) }, func() []stats.Wait { return s.waits(in, h.spot, run) })
+				func() string { return show(s.view(in, h.spot, h.data)) }, func() []stats.Wait { return s.waits(nil, in, h.spot, run) })
 		}
 	}
 }
@@ -129,16 +135,15 @@ func (s *Shard) Find(place, i int, name string, show func(data []byte) string, i
 func (s *Shard) Inside(i int, show func(data []byte) string, into *stats.HeldList) {
 	in := &s.instances[i]
 	for run, h := range s.holding(in) {
-		into.Add(stats.Held{Place: h.place, Tokens: uint64(h.n), Injected: h.injected, Waits: s.waits(in, h.spot, run), Data: show(s.view(in, h.spot, h.data))})
+		into.Add(stats.Held{Place: h.place, Tokens: uint64(h.n), Injected: h.injected, Waits: s.waits(nil, in, h.spot, run), Data: show(s.view(in, h.spot, h.data))})
 	}
 }
 
-// waits returns what each transition that needs a place waits for in an
+// waits appends to an empty list what each transition that needs a place waits for in an
 // instance. In a deadlocked instance the deadlock comes first, then the
 // conditions that the transition lacks. run is the run with which a token is in
 // flight, or none.
-func (s *Shard) waits(in *instance, at spot, run int32) []stats.Wait {
-	var out []stats.Wait
+func (s *Shard) waits(out []stats.Wait, in *instance, at spot, run int32) []stats.Wait {
 	for _, t := range s.users[at.place] {
 		if len(out) >= stats.MaxWaits {
 			break
@@ -150,7 +155,7 @@ func (s *Shard) waits(in *instance, at spot, run int32) []stats.Wait {
 		if in.has(deadlocked) {
 			out = append(out, stats.Wait{Transition: t, Reason: stats.ReasonDead, Place: stats.NoPlace})
 		}
-		out = s.why(in, at, int(t), out)
+		out = s.why(out, in, at, int(t))
 	}
 	return out[:min(len(out), stats.MaxWaits)]
 }
@@ -169,7 +174,7 @@ func (s *Shard) actor(in *instance, t int, at spot) (f *frame, ok bool) {
 
 // why appends what a transition waits for that could take or test a token of a
 // spot: first the reasons in its notes, then the conditions that do not hold.
-func (s *Shard) why(in *instance, at spot, t int, out []stats.Wait) []stats.Wait {
+func (s *Shard) why(out []stats.Wait, in *instance, at spot, t int) []stats.Wait {
 	r := &s.rules[t]
 	f, ok := s.actor(in, t, at)
 	if !ok { // no token is in its scope
@@ -180,8 +185,8 @@ func (s *Shard) why(in *instance, at spot, t int, out []stats.Wait) []stats.Wait
 		}
 	}
 	before := len(out)
-	for id := in.notes; id != none; id = s.notes.all[id].next {
-		if n := &s.notes.all[id]; n.of(f, t) {
+	for id := *f.listed(in); id != none; id = s.notes.all[id].next {
+		if int(s.notes.all[id].transition) == t {
 			if w, ok := s.waitOf(id); ok {
 				return append(out, w)
 			}
@@ -210,7 +215,7 @@ func (s *Shard) why(in *instance, at spot, t int, out []stats.Wait) []stats.Wait
 // waitOf returns what the transition of a note waits for, if it waits.
 func (s *Shard) waitOf(id int32) (stats.Wait, bool) {
 	n := &s.notes.all[id]
-	w := stats.Wait{Transition: int32(n.transition), Place: stats.NoPlace, What: s.notes.why[id]}
+	w := stats.Wait{Transition: int32(n.transition), Place: stats.NoPlace, What: n.why}
 	switch n.kind {
 	case noteClock:
 		w.Reason = stats.ReasonManual
@@ -218,7 +223,8 @@ func (s *Shard) waitOf(id int32) (stats.Wait, bool) {
 			w.Reason, w.Until = stats.ReasonDelayed, n.due
 		}
 	case noteNo:
-		if w.Reason, w.Place = stats.ReasonGuarded, n.ref; s.refusedForGood(id) {
+		w.Reason = stats.ReasonGuarded
+		if s.refusedForGood(id) {
 			w.Reason, w.What = stats.ReasonIncident, s.located(int(n.transition), errNoAlternative).Error()
 		}
 	case noteWait:

@@ -34,17 +34,16 @@ type series struct {
 	begun, over int
 	text        []byte            // the list
 	list        []json.RawMessage // its elements
-	results     []json.RawMessage // by run; nil for one that has none
+	results     [][]byte          // by run, as JSON; nil for one that has none
 	size        int               // of the results, in bytes
 }
 
 // turn is what a firing does to a loop: of a beginning, the series is that which begins.
 type turn struct {
 	*series
-	ends, last bool     // a run ends; it is the last one
-	runs       int      // that begin
-	given      []object // by run that begins: what it gets; nil for nothing
-	result     []byte   // of the run that ends; nil for none
+	ends, last bool   // a run ends; it is the last one
+	runs       int    // that begin
+	result     []byte // of the run that ends; nil for none
 }
 
 // compileLoop fills in the loop of a scope in the rules of the transitions that begin and end its runs.
@@ -54,14 +53,14 @@ func (s *Shard) compileLoop(sc *petri.Scope, scope int32, begin, end int, funcs 
 	s.rules[begin].begins, s.rules[end].ends = l, l
 	s.rules[begin].evaluates()
 	s.rules[end].evaluates()
-	for _, e := range s.rules[begin].effects {
+	for _, e := range t.Effects(begin) {
 		if e.Put > 0 && s.inLoop(l, e.Place) {
-			l.into = append(l.into, e)
+			l.into, s.rules[end].reach = append(l.into, e), append(s.rules[end].reach, e.Place)
 		}
 	}
 	for _, e := range t.Effects(end) {
 		if e.Put > 0 && !t.Encloses(l.around, t.ScopeOf(e.Place)) {
-			l.out = append(l.out, e)
+			l.out, s.rules[begin].reach = append(l.out, e), append(s.rules[begin].reach, e.Place)
 		}
 	}
 	s.looped = true
@@ -119,7 +118,7 @@ func (l *loop) holds(x *petri.Expression, of Guard, tokens []Placed, now int64) 
 	return a.OK, nil
 }
 
-// planBegin evaluates how a loop begins in a frame. tokens are those that an inscription sees.
+// planBegin evaluates how a loop begins in a frame. tokens are those that a Value sees.
 func (x *change) planBegin(f *frame, r *rule, tokens []Placed, o *outcome) (*turn, error) {
 	l := r.begins
 	t := &turn{series: &series{loop: l, n: -1}, runs: 1}
@@ -138,7 +137,8 @@ func (x *change) planBegin(f *frame, r *rule, tokens []Placed, o *outcome) (*tur
 		if t.list != nil {
 			t.text = value
 		}
-		if t.runs = t.n; !l.Parallel {
+		t.runs = t.n
+		if !l.Parallel {
 			t.runs = min(t.n, 1)
 		}
 	} else if l.Before && l.While.Text != "" {
@@ -153,11 +153,11 @@ func (x *change) planBegin(f *frame, r *rule, tokens []Placed, o *outcome) (*tur
 	if t.runs == 0 && l.Into != "" {
 		o.writes = append(o.writes, write{x.s.around(f, l.into[0].Place), object{l.Into: json.RawMessage("[]")}})
 	}
-	return t, x.planRuns(t, 0, x.s.fields(x.s.renewedIn(x.in, f, o.data)), tokens)
+	return t, x.planRuns(t, o, 0, x.s.fields(x.s.renewedIn(x.in, f, o.data)), tokens)
 }
 
 // planRuns evaluates what the runs get that begin, from a number on: copies are of some fields.
-func (x *change) planRuns(t *turn, from int, of object, tokens []Placed) error {
+func (x *change) planRuns(t *turn, o *outcome, from int, of object, tokens []Placed) error {
 	for k := range t.runs {
 		if t.in == nil {
 			break
@@ -167,7 +167,7 @@ func (x *change) planRuns(t *turn, from int, of object, tokens []Placed) error {
 		if err != nil {
 			return err
 		}
-		t.given = append(t.given, given)
+		o.given = append(o.given, given)
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (x *change) planEnd(f *frame, taken, read []Placed, o *outcome) (*turn, err
 	t := &turn{series: q, ends: true}
 	var tokens []Placed
 	if t.Result.Text != "" || t.Until.Text != "" || t.While.Text != "" {
-		tokens = x.inscribable(f, taken, read, o.data)
+		tokens = x.visible(f, taken, read, o.data)
 	}
 	if t.Result.Text != "" {
 		value, err := evaluate(t.funcs.Result, tokens, x.now)
@@ -209,7 +209,7 @@ func (x *change) planEnd(f *frame, taken, read []Placed, o *outcome) (*turn, err
 	outside, of := x.s.outsideOf(x.in, f, o.data), object{}
 	maps.Copy(of, x.s.fields(outside[0].Token.Data))
 	maps.Copy(of, after)
-	return t, x.planRuns(t, q.begun, of, also(outside, after))
+	return t, x.planRuns(t, o, q.begun, of, also(outside, after))
 }
 
 // outsideOf returns a token with what is seen outside of a run that ends, for the run after it.
@@ -240,16 +240,16 @@ func (f *frame) of() *series {
 }
 
 // begun gives a new frame the variables of its run, if it is one of a loop.
-func (s *Shard) begun(f *frame) {
+func (s *Shard) begun(f *frame, turn int) {
 	q := f.of()
 	if q == nil {
 		return
 	}
-	f.turn = q.begun
+	f.turn = turn
 	if !s.isApart(f.scope) {
-		f.own = q.own(f.turn, q.list).data()
+		f.own = q.own(turn, q.list).data()
 	}
-	q.begun++
+	q.begun = max(q.begun, turn+1)
 }
 
 // done reports whether the runs of a loop are over when one ends. tokens have the variables
@@ -309,9 +309,10 @@ func (t *turn) skips(s *Shard, place int32) bool {
 // endRun ends a run of a loop, and after the last one those that are still active.
 func (x *change) endRun(f *frame, t *turn) {
 	q := f.up.loop
-	x.s.log.runEnds(x.i, f, t)
+	x.s.log.note(x.i, op{kind: opOver, flag: t.last, held: held{lot{data: t.result}, spot{frame: f.number}}})
 	f.ended = true
-	if q.over++; t.result != nil {
+	q.over++
+	if t.result != nil {
 		for len(q.results) <= f.turn {
 			q.results = append(q.results, nil)
 		}
@@ -341,7 +342,8 @@ func (f *frame) below(outer *frame) *frame {
 }
 
 // turnPuts adds to out what a loop puts: into runs that begin, or outside if there is none.
-func (x *change) turnPuts(f *frame, t *turn, pass *passing) {
+func (x *change) turnPuts(f *frame, o *outcome, data []byte) {
+	t := o.turn
 	var up *frame
 	if t.ends {
 		up = f.up
@@ -349,7 +351,7 @@ func (x *change) turnPuts(f *frame, t *turn, pass *passing) {
 		up = x.s.around(f, t.into[0].Place)
 		if t.runs == 0 {
 			for _, p := range t.out {
-				x.putNew(spot{p.Place, x.aim(f, p.Place)}, p.Put, pass)
+				x.putNew(spot{p.Place, x.aim(f, p.Place)}, p.Put, data)
 			}
 			return
 		}
@@ -358,15 +360,13 @@ func (x *change) turnPuts(f *frame, t *turn, pass *passing) {
 		x.s.log.loop(x.i, up)
 	}
 	for k := range t.runs {
-		run := x.openFrame(up, t.scope)
-		before := x.entered
-		x.entered = []*frame{run}
+		run := x.openFrame(up, t.scope, up.loop.begun)
+		x.entered = x.entered[:0] // what is inside of one run is not inside of the next
 		for _, p := range t.into {
-			x.putNew(spot{p.Place, x.enter(run, x.s.Tables.ScopeOf(p.Place)).id()}, p.Put, pass)
+			x.putNew(spot{p.Place, x.enter(run, x.s.Tables.ScopeOf(p.Place)).id()}, p.Put, data)
 		}
-		if t.given != nil {
-			x.writes = append(x.writes, write{run, t.given[k]})
+		if o.given != nil {
+			x.writes = append(x.writes, write{run, o.given[k]})
 		}
-		x.entered = before
 	}
 }

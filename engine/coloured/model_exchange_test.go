@@ -76,7 +76,7 @@ func (m *model) exchange(f *modelFrame, t int, c modelChoice, data []byte) (x mo
 	return x, ok
 }
 
-func (m *model) assigned(sc *petri.Scope, list []petri.Assignment, funcs []Inscription, of map[string]any, tokens []Placed, out, leaves bool) (map[string]any, bool) {
+func (m *model) assigned(sc *petri.Scope, list []petri.Assignment, funcs []Value, of map[string]any, tokens []Placed, out, leaves bool) (map[string]any, bool) {
 	given, seen := map[string]any{}, map[string]any{}
 	for k, a := range list {
 		var value any
@@ -117,12 +117,12 @@ func randomExchange(r *rand.Rand, n *petri.Net, bindings []Binding) {
 	if err != nil {
 		panic(err)
 	}
-	some := func(apart, out bool) (list []petri.Assignment, funcs []Inscription) {
+	some := func(apart, out bool) (list []petri.Assignment, funcs []Value) {
 		if apart && r.IntN(3) > 0 {
 			list, funcs = append(list, petri.Assignment{Leaves: out && r.IntN(2) == 0}), append(funcs, nil)
 		}
 		for range r.IntN(3) {
-			a, f := petri.Assignment{Name: string("abcd"[r.IntN(4)]), Leaves: out && r.IntN(2) == 0, Inner: out && r.IntN(4) == 0}, Inscription(nil)
+			a, f := petri.Assignment{Name: string("abcd"[r.IntN(4)]), Leaves: out && r.IntN(2) == 0, Inner: out && r.IntN(4) == 0}, Value(nil)
 			if r.IntN(2) == 0 {
 				a.Source = string("abcd"[r.IntN(4)])
 			} else {

@@ -80,7 +80,11 @@ func (m *model) unevaluated(f *modelFrame, t int, token uint64) {
 func (m *model) troubled(f *modelFrame, t int, token uint64) *trouble {
 	for _, x := range m.troubles {
 		if x.t == t && x.in == f && x.token == token {
-			x.due, x.awaits, x.incident, x.again, x.ripe = 0, false, false, false, 0
+			x.due = 0
+			x.awaits = false
+			x.incident = false
+			x.again = false
+			x.ripe = 0
 			return x
 		}
 	}
@@ -104,12 +108,12 @@ func (m *model) setBack(f *modelFrame, t int, token uint64, after int64) {
 }
 
 // fire completes a firing. Its own run no longer holds the tokens.
-func (m *model) fire(f *modelFrame, t int, c modelChoice, branches []petri.BranchArc, values []modelValue, data []byte) {
+func (m *model) fire(f *modelFrame, t int, c modelChoice, branches []petri.BranchArc, x modelExchange, data []byte) {
 	m.take(f, t, c.taken)
-	m.complete(f, t, c.taken, branches, values, data, nil)
+	m.complete(f, t, c.taken, branches, x, data, nil)
 }
 
-func (m *model) complete(f *modelFrame, t int, taken []*modelToken, branches []petri.BranchArc, values []modelValue, data []byte, puts []Put) {
+func (m *model) complete(f *modelFrame, t int, taken []*modelToken, branches []petri.BranchArc, x modelExchange, data []byte, puts []Put) {
 	opened := len(m.frames)
 	m.begin(f, t, data, puts)
 	m.destroy(taken)
@@ -143,13 +147,12 @@ func (m *model) complete(f *modelFrame, t int, taken []*modelToken, branches []p
 			}
 		})
 		for _, b := range branches {
-			if m.net.Arcs[b.Arc].Data == "" {
-				put(b.Place, int(b.Put))
-			}
+			put(b.Place, int(b.Put))
 		}
-		for _, v := range values {
-			m.inscribed(f, v)
+		if in := m.entered[x.begins]; in != nil {
+			m.writes = append(m.writes, modelWrite{in, x.given})
 		}
+		m.writes = append(m.writes, x.gives...)
 	}
 	m.settleWrites(m.frames[opened:])
 	m.changed()
@@ -201,7 +204,7 @@ func (m *model) fireByHand(t int, data []byte) bool {
 			continue
 		}
 		out, ok := m.branches(t, c.taken, data)
-		values, fair := m.inscribe(f, t, c, out, data)
+		x, fair := m.exchange(f, t, c, data)
 		if !m.bindings[t].Action && ok && !fair {
 			m.counts[t].failures++
 		}
@@ -212,7 +215,7 @@ func (m *model) fireByHand(t int, data []byte) bool {
 		if m.bindings[t].Action {
 			m.start(f, t, c, data)
 		} else {
-			m.fire(f, t, c, out, values, data)
+			m.fire(f, t, c, out, x, data)
 		}
 		return true
 	}
@@ -232,10 +235,10 @@ func (m *model) done(r *modelRun, o Outcome, fair bool) {
 			o.Puts[k].Data = m.rebased(r, o.Puts[k].Data)
 		}
 		out, ok := m.branches(t, r.taken, data)
-		values, right := m.inscribe(r.in, t, modelChoice{r.taken, r.read}, out, data)
+		x, right := m.exchange(r.in, t, modelChoice{r.taken, r.read}, data)
 		if ok && right || o.Puts != nil {
 			m.over(r)
-			m.complete(r.in, t, r.taken, out, values, data, o.Puts)
+			m.complete(r.in, t, r.taken, out, x, data, o.Puts)
 			return
 		}
 		fair = false

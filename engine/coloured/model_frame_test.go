@@ -88,13 +88,6 @@ func (m *model) enter(from *modelFrame, scope string) *modelFrame {
 	return m.entered[scope]
 }
 
-// modelValue is the value of an inscribed arc.
-type modelValue struct {
-	arc  *petri.Arc // nil for what is exchanged
-	data []byte
-	modelExchange
-}
-
 func savedTokens(tokens []*modelToken) (out []*modelToken) {
 	for _, k := range tokens {
 		saved := *k
@@ -103,53 +96,9 @@ func savedTokens(tokens []*modelToken) (out []*modelToken) {
 	return out
 }
 
-// inscribe returns the values of the inscribed arcs of a transition and of those of its
-// branches that are taken, and what is exchanged; ok is false if one has none.
-func (m *model) inscribe(f *modelFrame, t int, c modelChoice, branches []petri.BranchArc, data []byte) (values []modelValue, ok bool) {
-	tokens := modelChoice{savedTokens(c.taken), c.read}
-	for _, k := range tokens.taken {
-		if data != nil {
-			k.Data = m.withData(k, data)
-		}
-	}
-	ok = true
-	n := 0
-	for k := range m.net.Arcs {
-		a := &m.net.Arcs[k]
-		if a.Source != m.net.Transitions[t].ID || a.Data == "" {
-			continue
-		}
-		n++
-		taken := slices.ContainsFunc(branches, func(b petri.BranchArc) bool { return int(b.Arc) == k })
-		if a.Kind == petri.Branch && !taken {
-			continue
-		}
-		value, err := evaluate(m.bindings[t].Data[n-1], m.seen(tokens), m.now)
-		if ok = ok && err == nil; ok {
-			values = append(values, modelValue{arc: a, data: value})
-		}
-	}
-	x, fair := m.exchange(f, t, c, data)
-	return append(values, modelValue{modelExchange: x}), ok && fair
-}
-
-// inscribed puts the tokens of an inscribed arc.
-func (m *model) inscribed(f *modelFrame, v modelValue) {
-	if v.arc == nil {
-		if in := m.entered[v.begins]; in != nil {
-			m.writes = append(m.writes, modelWrite{in, v.given})
-		}
-		m.writes = append(m.writes, v.gives...)
-		return
-	}
-	place := int32(slices.IndexFunc(m.net.Places, func(p petri.Place) bool { return p.ID == v.arc.Target }))
-	in := m.aim(f, place)
-	m.put(place, in, m.keep(place, in, v.data), int(v.arc.Weight))
-}
-
-// someData returns an inscription whose value depends only on the tokens and the salt. It
+// someData returns an expression whose value depends only on the tokens and the salt. It
 // fails now and then.
-func someData(salt uint32) Inscription {
+func someData(salt uint32) Value {
 	return func(tokens []Placed, _ int64) []byte {
 		h := fnv.New32a()
 		fmt.Fprint(h, salt)
@@ -182,12 +131,6 @@ func randomScopedNet(r *rand.Rand) (*petri.Net, []Binding) {
 	for {
 		n, bindings := randomNet(r)
 		addScopes(r, n)
-		for k := range n.Arcs {
-			a := &n.Arcs[k]
-			if output := slices.ContainsFunc(n.Places, func(p petri.Place) bool { return p.ID == a.Target }); output && r.IntN(4) == 0 {
-				a.Data = "some data"
-			}
-		}
 		tables, err := petri.Compile(n)
 		if err != nil || !slices.ContainsFunc(n.Places, func(p petri.Place) bool { return p.Scope != "" }) {
 			continue
@@ -201,9 +144,6 @@ func randomScopedNet(r *rand.Rand) (*petri.Net, []Binding) {
 			}
 			if tables.Source(t) {
 				b.Guard = nil
-			}
-			for range tables.Inscribed(t) {
-				b.Data = append(b.Data, someData(r.Uint32()))
 			}
 		}
 		return n, bindings

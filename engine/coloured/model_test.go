@@ -142,7 +142,7 @@ func arcsBetween(n *petri.Net, place int32, t int) arcs {
 	var a arcs
 	p, tr := n.Places[place].ID, n.Transitions[t].ID
 	for _, x := range n.Arcs {
-		if x.Source == tr && x.Target == p && x.Kind == petri.Normal && x.Data == "" {
+		if x.Source == tr && x.Target == p && x.Kind == petri.Normal {
 			a.put += int(x.Weight)
 		}
 		if x.Source != p || x.Target != tr {
@@ -358,7 +358,8 @@ func (m *model) step(budget int, now int64) (played int) {
 			if ok && !m.may(in, ripe) {
 				continue
 			}
-			if t, f = ripe, in; !ok && m.settle() {
+			t, f = ripe, in
+			if !ok && m.settle() {
 				continue
 			}
 			if !ok {
@@ -372,7 +373,7 @@ func (m *model) step(budget int, now int64) (played int) {
 			continue
 		}
 		out, ok := m.branches(t, c.taken, nil)
-		data, fair := m.inscribe(f, t, c, out, nil)
+		data, fair := m.exchange(f, t, c, nil)
 		if ok && fair {
 			m.fire(f, t, c, out, data, nil)
 			continue

@@ -4,7 +4,6 @@ package coloured
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -220,9 +219,9 @@ func (m *model) rebased(r *modelRun, data []byte) []byte {
 	return textOf(o)
 }
 
-// someVariables returns an inscription whose value is some variables of the tokens, with a
+// someVariables returns an expression whose value is some variables of the tokens, with a
 // change.
-func someVariables(salt uint32) Inscription {
+func someVariables(salt uint32) Value {
 	return func(tokens []Placed, now int64) []byte {
 		value := someData(salt)(tokens, now)
 		o := map[string]any{}
@@ -282,12 +281,6 @@ func randomShared(of func(*rand.Rand) (*petri.Net, []Binding)) func(*rand.Rand) 
 		for k := range n.Places {
 			n.Places[k].Data = []petri.PlaceData{petri.Variables, petri.Variables, petri.Variables, petri.Variables, petri.DataAround}[r.IntN(5)]
 		}
-		for t := range bindings {
-			b := &bindings[t]
-			for k := range b.Data {
-				b.Data[k] = someVariables(r.Uint32())
-			}
-		}
 		randomExchange(r, n, bindings)
 		return n, bindings
 	}
@@ -309,27 +302,34 @@ func TestVariablesThatWouldBeTooLargeAreRefused(t *testing.T) {
 	fire := func(data []byte) func(*Shard) error {
 		return func(s *Shard) error { return s.Fire(0, 0, data, now0) }
 	}
+	puts := func(s *Shard, data ...[]byte) error {
+		x, o := s.at(0, now0), &outcome{}
+		for k := range data {
+			o.puts = append(o.puts, Put{Place: int32(k + 1), Data: data[k]})
+		}
+		if no := x.prepare(nil, &s.rules[0], o, s.Tokens(0, 1), nil, true); no != nil {
+			return no.err
+		}
+		return nil
+	}
 	for _, c := range []struct {
 		rule, places, arcs string
-		inscribed          [][]byte // of the last arcs
 		try                func(*Shard) error
 	}{
-		{"a token of the same run", "p beside q", "p>t t>q", nil, fire(field("b", some))},
-		{"a token around a new run", "p beside q@s", "p>t t>q", nil, fire(field("b", some))},
-		{"a token around the new run of an injection", "p beside q@s", "p>t t>q", nil, func(s *Shard) error { return s.Inject(0, 2, field("b", some), 1, now0) }},
-		{"two that are put together", "p q r", "p>t t>q t>r", [][]byte{field("c", half), field("d", half)}, fire(nil)},
-		{"two that are put together into a new run", "p q@s r@s", "p>t t>q t>r", [][]byte{field("c", half), field("d", half)}, fire(nil)},
-		{"one that is passed on", "p q r", "p>t t>q t>r", [][]byte{field("c", some)}, fire(nil)},
+		{"a token of the same run", "p beside q", "p>t t>q", fire(field("b", some))},
+		{"a token around a new run", "p beside q@s", "p>t t>q", fire(field("b", some))},
+		{"a token around the new run of an injection", "p beside q@s", "p>t t>q", func(s *Shard) error { return s.Inject(0, 2, field("b", some), 1, now0) }},
+		{"two that are put together", "p q r", "p>t t>q t>r", func(s *Shard) error { return puts(s, field("c", half), field("d", half)) }},
+		{"two that are put together into a new run", "p q@s r@s", "p>t t>q t>r", func(s *Shard) error { return puts(s, field("c", half), field("d", half)) }},
+		{"one that is passed on", "p q r", "p>t t>q t>r", func(s *Shard) error { return puts(s, field("c", some)) }},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			n := build(c.places, "t", c.arcs)
 			n.Shared = true
-			b := Binding{Mode: plain.Mode{Kind: plain.Manual}}
-			for k, value := range c.inscribed {
-				n.Arcs[len(n.Arcs)-len(c.inscribed)+k].Data = "a value"
-				b.Data = append(b.Data, func([]Placed, int64) []byte { return value })
+			for k := range n.Scopes {
+				n.Scopes[k].Local = []string{"c", "d"}
 			}
-			w := newWorld(t, n, b)
+			w := newWorld(t, n, Binding{Mode: plain.Mode{Kind: plain.Manual}})
 			w.inject("p", string(field("a", most)))
 			if strings.Contains(c.places, "beside") {
 				w.inject("beside", string(field("a", most)))
@@ -352,7 +352,7 @@ func TestALateAnswerAfterATakeOverWritesNoVariables(t *testing.T) {
 	for _, idempotent := range []bool{true, false} {
 		n := build("p q r", "work other", "p>work work>q r>other other>r")
 		n.Shared = true
-		cfg := Config{Tables: petritest.Compile(t, n), Log: true, Runs: true,
+		cfg := Config{Tables: petritest.Compile(t, n), Log: true,
 			Bindings: []Binding{{Action: true, Idempotent: idempotent}, {Mode: plain.Mode{Kind: plain.Manual}}}}
 		s := newShard(t, cfg)
 		for _, place := range []int{0, 2} {
@@ -383,38 +383,5 @@ func TestALateAnswerAfterATakeOverWritesNoVariables(t *testing.T) {
 			t.Errorf("the late answer: %v, want %v", err, ErrLate)
 		}
 		w.want(want)
-	}
-}
-
-// Earlier versions wrote variables with each token, in logs and states. They are those of the runs
-// that own them.
-func TestVariablesOfAnEarlierVersionAreRead(t *testing.T) {
-	n := build("p q x@s y@s done", "enter step beside out", "p>enter enter>x x>step step>y q>beside beside>q y>out out>done")
-	n.Shared = true
-	n.Scopes[0].Local = []string{"a"}
-	var logs [2][]byte
-	for k, text := range []string{
-		"000800000101010d7b2261223a312c2262223a327d000801000201010d7b2261223a312c2262223a327d0008000003010104746578740012010100000000010001010102010401010d7b2261223a31" +
-			"2c2262223a337d00020101020401010301050101157b2261223a342c2262223a332c2263223a5b315d7d",
-		"000400010102010101000201011d7b2261223a312c2262223a332c2263223a5b315d2c2264223a2278227d00060101030501010400060101177b2262223a332c2263223a5b315d2c2264223a2278227d",
-	} {
-		logs[k], _ = hex.DecodeString(text)
-	}
-	state, _ := hex.DecodeString("01020205010101010000030000010380c097d1edff9603010104746578740100010280c097d1edff96030101157b2261223a312c2262223a332c2263223a5b315d7d" +
-		"0301010580c097d1edff96030101157b2261223a342c2262223a332c2263223a5b315d7d00")
-	for _, from := range []string{"a log", "a state"} {
-		w := newWorld(t, n, manual, manual, manual, manual)
-		err := w.s.Replay(logs[0], now0)
-		if from == "a state" {
-			_, err = w.s.LoadState(state)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.want(`p: text; q: {"a":1,"b":3,"c":[1]}; y/1: {"a":4,"b":3,"c":[1]}`)
-		if err := w.s.Replay(logs[1], now0); err != nil {
-			t.Fatal(err)
-		}
-		w.want(`p: text; q: {"a":1,"b":3,"c":[1],"d":"x"}; done: {"a":1,"b":3,"c":[1],"d":"x"}`)
 	}
 }

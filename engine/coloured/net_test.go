@@ -84,7 +84,8 @@ func (w *world) step(d int64) int {
 	n := 0
 	for {
 		k := w.s.Step(100, w.now)
-		if n += k; k < 100 {
+		n += k
+		if k < 100 {
 			return n
 		}
 	}

@@ -3,10 +3,10 @@
 package coloured
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/pnagent/pnagent/engine/internal/shard"
-	"github.com/pnagent/pnagent/stats"
 )
 
 // none is the index of no note.
@@ -35,26 +35,13 @@ type note struct {
 	transition uint16
 	instance   int32
 	frame      uint32 // the number of the one in which the transition acts
-	prev, next int32  // notes of the same instance
-	// Notes of the same frame, if that is not the instance; not of runs.
-	prevHere, nextHere int32
-	// For a guard: the place that it waits for. For an incident: the place that
-	// overflowed. stats.NoPlace if there is none. For a run: its load.
-	ref        int32
+	prev, next int32  // notes of the same frame; of a run, those of the same instance
+	ref        int32  // of an incident: the place that overflowed; stats.NoPlace if there is none
 	failures   int32
 	since, due int64  // of a run: started, deadline; of a wait: when it began; of a clock by Until: due is 0 until it is determined
 	token      uint64 // of a failure: the first token that was taken, 0 for none; of a run: its RunID; of a clock with a due time by Until: see identities
-}
-
-// load is the data of a run.
-type load struct {
-	taken     []Placed
-	seen      []byte   // the variables that its action saw when it started, as JSON; nil for none
-	read      []Placed // the tokens that it tests, as they were when it started
-	data      []byte   // the data passed to Fire
-	contested bool     // it was preferred to a rival
-	attempt   int
-	era       uint64
+	run        *run   // of a run
+	why        string // of a failure: the reason, for people
 }
 
 // notes holds all notes of a shard.
@@ -62,7 +49,6 @@ type notes struct {
 	all  []note
 	free int32 // the first unused note; next links them
 	due  shard.Due
-	why  map[int32]string // of failures: the reason, by the note
 
 	scopes *scopes
 }
@@ -89,9 +75,6 @@ func (k *notes) add(first *int32, n note) int32 {
 func (k *notes) remove(first *int32, id int32) {
 	k.due.Drop(id)
 	n := &k.all[id]
-	if n.failure() {
-		delete(k.why, id)
-	}
 	if n.prev == none {
 		*first = n.next
 	} else {
@@ -104,40 +87,54 @@ func (k *notes) remove(first *int32, id int32) {
 	k.free = id
 }
 
-// because keeps why a transition failed, for people.
-func (k *notes) because(id int32, why string) {
-	if k.why == nil {
-		k.why = map[int32]string{}
-	}
-	k.why[id] = stats.Clip(why, stats.MaxWhat)
+// addNote puts a note about a transition in a frame at the head of the list.
+func (k *notes) addNote(in *instance, f *frame, n note) int32 {
+	n.instance, n.frame = in.index, f.id()
+	k.counts(&n, 1)
+	return k.add(f.listed(in), n)
 }
 
-// addNote puts a note about a transition in a frame at the head of the lists.
-func (k *notes) addNote(in *instance, f *frame, n note) int32 {
-	n.frame, n.prevHere, n.nextHere = f.id(), none, none
-	if f != nil {
-		n.nextHere = f.notes
+// counts counts a note that is added or removed, if the net has scopes.
+func (k *notes) counts(n *note, by int32) {
+	if k.scopes.frames == nil {
+		return
 	}
-	all := (*frames)(nil)
-	if k.scopes.frames != nil {
-		all = &k.scopes.frames[in.index]
-		if n.kind != noteClock {
-			all.loud++
+	all := &k.scopes.frames[n.instance]
+	all.noted += by
+	if n.kind != noteClock || n.ripe {
+		all.loud += by
+	}
+}
+
+// each yields the notes of an instance. The one that it has yielded may be dropped.
+func (k *notes) each(in *instance) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for f := range k.scopes.each(in) {
+			for id := range k.of(in, f) {
+				if !yield(id) {
+					return
+				}
+			}
 		}
-		if f == nil {
-			n.nextHere = all.first - 1
+	}
+}
+
+// of is each for the notes of one frame.
+func (k *notes) of(in *instance, f *frame) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for id := *f.listed(in); id != none; {
+			next := k.all[id].next
+			if !yield(id) {
+				return
+			}
+			id = next
 		}
 	}
-	id := k.add(&in.notes, n)
-	if n.nextHere != none {
-		k.all[n.nextHere].prevHere = id
-	}
-	if f != nil {
-		f.notes = id
-	} else if all != nil {
-		all.first = id + 1
-	}
-	return id
+}
+
+// has reports whether an instance has notes.
+func (k *notes) has(in *instance) bool {
+	return in.notes != none || k.scopes.frames != nil && k.scopes.frames[in.index].noted > 0
 }
 
 // quiet reports whether all notes of an instance of a net with scopes are clocks that run.
@@ -148,54 +145,18 @@ func (k *notes) quiet(in *instance) bool {
 // setRipe sets whether the time of a clock has come.
 func (k *notes) setRipe(id int32, ripe bool) {
 	n := &k.all[id]
-	if k.scopes.frames != nil && n.kind == noteClock && n.ripe != ripe {
-		if ripe {
-			k.scopes.frames[n.instance].loud++
-		} else {
-			k.scopes.frames[n.instance].loud--
-		}
-	}
+	k.counts(n, -1)
 	n.ripe = ripe
+	k.counts(n, 1)
 }
 
 // dropNote removes a note that addNote added.
 func (k *notes) dropNote(in *instance, id int32) {
 	n := &k.all[id]
 	f := k.scopes.frame(in, n.frame)
-	if k.scopes.frames != nil && (n.kind != noteClock || n.ripe) {
-		k.scopes.frames[in.index].loud--
-	}
+	k.counts(n, -1)
 	k.scopes.unsettle(in, f)
-	if n.nextHere != none {
-		k.all[n.nextHere].prevHere = n.prevHere
-	}
-	if n.prevHere != none {
-		k.all[n.prevHere].nextHere = n.nextHere
-	} else if f != nil {
-		f.notes = n.nextHere
-	} else if k.scopes.frames != nil {
-		k.scopes.frames[in.index].first = n.nextHere + 1
-	}
-	k.remove(&in.notes, id)
-}
-
-// firstOf returns the first of the notes of a frame, or none.
-func (k *notes) firstOf(in *instance, f *frame) int32 {
-	switch {
-	case f != nil:
-		return f.notes
-	case k.scopes.frames != nil:
-		return k.scopes.frames[in.index].first - 1
-	}
-	return in.notes
-}
-
-// after returns the note after one in the list of firstOf, or none.
-func (k *notes) after(id int32) int32 {
-	if k.scopes.frames == nil {
-		return k.all[id].next
-	}
-	return k.all[id].nextHere
+	k.remove(f.listed(in), id)
 }
 
 // plan sets a note's due time.
@@ -219,18 +180,15 @@ func (k *notes) before(i, j int32) bool {
 	return a.token < b.token
 }
 
-// of reports whether a note is about a transition in a frame.
-func (n *note) of(f *frame, t int) bool { return int(n.transition) == t && n.frame == f.id() }
-
 // failure reports whether a note is about a failure.
 func (n *note) failure() bool { return n.kind >= noteWait && n.kind <= noteIncident }
 
 // find returns the first note about a transition in a frame of an instance for which a function
 // holds, or none.
 func (k *notes) find(in *instance, f *frame, t int, holds func(*note) bool) int32 {
-	id := k.firstOf(in, f)
-	for id != none && (!k.all[id].of(f, t) || !holds(&k.all[id])) {
-		id = k.after(id)
+	id := *f.listed(in)
+	for id != none && (int(k.all[id].transition) != t || !holds(&k.all[id])) {
+		id = k.all[id].next
 	}
 	return id
 }
@@ -259,13 +217,10 @@ func (k *notes) again(in *instance, f *frame, t int) bool {
 
 // clear removes the notes that block a transition, because Fire names it.
 func (k *notes) clear(in *instance, f *frame, t int) {
-	for id := k.firstOf(in, f); id != none; {
-		n := &k.all[id]
-		next := k.after(id)
-		if n.of(f, t) && n.kind != noteClock {
+	for id := range k.of(in, f) {
+		if n := &k.all[id]; int(n.transition) == t && n.kind != noteClock {
 			k.dropNote(in, id)
 		}
-		id = next
 	}
 }
 
@@ -274,13 +229,10 @@ func (k *notes) forget(in *instance, id uint64, n uint32) {
 	if k.quiet(in) {
 		return
 	}
-	for at := in.notes; at != none; {
-		note := &k.all[at]
-		next := note.next
-		if note.token >= id && note.token-id < uint64(n) && note.failure() {
+	for at := range k.each(in) {
+		if note := &k.all[at]; note.token >= id && note.token-id < uint64(n) && note.failure() {
 			k.dropNote(in, at)
 		}
-		at = next
 	}
 }
 
@@ -292,40 +244,30 @@ func (x *change) changed() {
 		if x.in.notes != none {
 			x.reviewAll()
 		}
-		x.touched, x.rewritten = x.touched[:0], x.rewritten[:0]
-		return
-	}
-	if !x.related(func(f *frame) { x.reviewIn(f) }) {
+	} else if !x.related(x.reviewIn) {
 		x.reviewAll()
 		for _, f := range x.s.opened(x.in) {
 			x.s.unsettle(x.in, f)
 		}
 	}
 	x.touched, x.rewritten = x.touched[:0], x.rewritten[:0]
-	if len(x.emptied) > 0 {
-		for _, f := range x.emptied {
-			x.s.leave(x.in, f)
-		}
-		x.emptied = x.emptied[:0]
+	for _, f := range x.emptied {
+		x.s.leave(x.in, f)
 	}
+	x.emptied = x.emptied[:0]
 }
 
 // reviewAll reviews all notes of an instance.
 func (x *change) reviewAll() {
-	for id := x.in.notes; id != none; {
-		n := &x.s.notes.all[id]
-		next := n.next
-		x.review(id, n)
-		id = next
+	for id := range x.s.notes.each(x.in) {
+		x.review(id, &x.s.notes.all[id])
 	}
 }
 
 // reviewIn reviews the notes of a frame.
 func (x *change) reviewIn(f *frame) {
-	for id := x.s.notes.firstOf(x.in, f); id != none; {
-		next := x.s.notes.after(id)
+	for id := range x.s.notes.of(x.in, f) {
 		x.review(id, &x.s.notes.all[id])
-		id = next
 	}
 	x.s.unsettle(x.in, f)
 }
@@ -351,7 +293,7 @@ func (x *change) review(id int32, n *note) {
 		}
 		switch n.kind {
 		case noteNo:
-			if n.ref == p || r.looksAt(p) {
+			if r.looksAt(p) {
 				x.s.notes.dropNote(x.in, id)
 				return
 			}

@@ -89,10 +89,15 @@ func floats(v any) any {
 
 // texts remembers what was made of the latest JSON texts.
 type texts struct {
-	joints     [8]joint // see over
-	nextJoint  int
-	parsed     [8]parsed // see fields
-	nextParsed int
+	latest [16]text
+	next   int
+}
+
+// text is the fields of a JSON text, or of one that has those of another over it.
+type text struct {
+	under, over []byte
+	both        []byte
+	fields      object // nil if one is no object
 }
 
 // over returns data with the fields of other data over it, if both are objects; otherwise the other.
@@ -100,40 +105,28 @@ func (s *texts) over(under, over []byte) []byte {
 	if under == nil {
 		return over
 	}
-	for k := range s.joints {
-		if j := &s.joints[k]; sameData(j.under, under) && sameData(j.over, over) {
-			return j.both
-		}
-	}
-	a, b, both := s.fields(under), s.fields(over), over
-	if a != nil && b != nil {
-		all := maps.Clone(a)
-		maps.Copy(all, b)
-		both = all.data()
-	}
-	s.joints[s.nextJoint%len(s.joints)] = joint{under, over, both}
-	s.nextJoint++
-	return both
+	return s.of(under, over).both
 }
-
-// joint is a result of texts.over.
-type joint struct{ under, over, both []byte }
 
 // fields returns objectOf data that is never changed. The caller must not change it, either.
-func (s *texts) fields(data []byte) object {
-	for k := range s.parsed {
-		if sameData(s.parsed[k].data, data) {
-			return s.parsed[k].object
+func (s *texts) fields(data []byte) object { return s.of(nil, data).fields }
+
+func (s *texts) of(under, over []byte) *text {
+	for k := range s.latest {
+		if t := &s.latest[k]; sameData(t.over, over) && sameData(t.under, under) {
+			return t
 		}
 	}
-	o := objectOf(data)
-	s.parsed[s.nextParsed%len(s.parsed)] = parsed{data, o}
-	s.nextParsed++
-	return o
-}
-
-// parsed is a result of texts.fields.
-type parsed struct {
-	data   []byte
-	object object
+	made := text{under: under, over: over, both: over}
+	if under == nil {
+		made.fields = objectOf(over)
+	} else if a, b := s.fields(under), s.fields(over); a != nil && b != nil {
+		made.fields = maps.Clone(a)
+		maps.Copy(made.fields, b)
+		made.both = made.fields.data()
+	}
+	t := &s.latest[s.next%len(s.latest)]
+	s.next++
+	*t = made
+	return t
 }

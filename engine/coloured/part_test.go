@@ -91,7 +91,8 @@ func courier(r *rand.Rand) (*petri.Net, []Binding) {
 			a := petri.Arc{ID: fmt.Sprint("o", p, k), Source: t, Target: fmt.Sprint("p", p+1+r.IntN(places-p-1)), Weight: 1 + r.Uint32N(2)/2}
 			if split {
 				a.Kind, a.Default = petri.Branch, k == 0
-				if b.Branches = append(b.Branches, nil); k > 0 {
+				b.Branches = append(b.Branches, nil)
+				if k > 0 {
 					b.Branches[k] = byData(r.Uint32())
 				}
 			}
@@ -303,7 +304,8 @@ func checkEquation(t *testing.T, x *relay, tables *petri.Tables, put []int64) {
 			}
 		}
 		for p, n := range s.Marking(0) {
-			if got[p] += int64(n); n > 0 && s.Outside(p) {
+			got[p] += int64(n)
+			if n > 0 && s.Outside(p) {
 				t.Fatalf("a part holds %d tokens of place %d of another part", n, p)
 			}
 		}

@@ -4,32 +4,22 @@ package coloured
 
 import "github.com/pnagent/pnagent/petri/split"
 
-// passing is the data that a firing passes on to new tokens.
-type passing struct {
-	t       int
-	data    []byte // that an action or a call returned; nil for none
-	written bool   // the variables in data are
-	made    bool   // carried is determined
-	carried []byte // by the tokens that were taken
-}
-
 // putNew adds new tokens, to which a firing passes on data, to out.
-func (x *change) putNew(at spot, n uint32, p *passing) {
-	x.out = append(x.out, held{lot{data: x.passedTo(at, p), n: n}, at})
+func (x *change) putNew(at spot, n uint32, data []byte) {
+	x.out = append(x.out, held{lot{data: x.keep(at, data), n: n}, at})
 }
 
-// passedTo returns the data that new tokens of a spot carry.
-func (x *change) passedTo(at spot, p *passing) []byte {
-	switch {
-	case p.data != nil && x.s.shared && !p.written:
-		return x.keep(at, p.data)
-	case p.data != nil:
-		return x.s.carried(p.data)
+// passes returns the data that a firing in a frame passes on to new tokens: what an action or a call
+// returned, if any, or what the tokens carry that were taken.
+func (x *change) passes(f *frame, t int, returned []byte) []byte {
+	r := &x.s.rules[t]
+	if returned == nil && len(r.reach) > 0 {
+		return x.passed(t)
 	}
-	if !p.made {
-		p.carried, p.made = x.passed(p.t), true
+	if _, written := x.s.context(f, r); written {
+		return x.s.carried(returned)
 	}
-	return x.keep(at, p.carried)
+	return returned
 }
 
 // carried returns what a token carries of data that an action or a call returned, whose variables

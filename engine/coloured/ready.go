@@ -16,7 +16,6 @@ type Ready struct {
 	// instances came to rest, and other counts. An owner that keeps a log takes it
 	// before time advances: Replay applies a whole log at one time. Tokens in
 	// flight are recorded in their places: they are taken when a run has fired.
-	// Starts and ends of runs are recorded if Config.Runs is set.
 	Log []byte
 	// Crossings are the tokens that firings put into places of other parts, with
 	// their data. They have left the shard, and their identities with it: Arrive

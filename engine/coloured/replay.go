@@ -3,6 +3,7 @@
 package coloured
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 
@@ -11,37 +12,13 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// reader reads a log or a state for a shard. It skips what is of instances that the shard does not
-// hold: it reads their bytes, and no more.
+// reader applies operations of a log to a shard. The first one that does not fit is an error.
 type reader struct {
 	shard.Reader
 	s    *Shard
-	in   *instance // of what is read; nil if the shard does not hold it
+	in   *instance // of the operation
 	now  int64     // of the log
-	turn *turn     // what the next firing of the log does to a loop
-}
-
-// of makes an instance by its number the one of what is read next.
-func (r *reader) of(number uint64) {
-	i, err := r.s.Index(int(min(number, math.MaxInt64)))
-	if r.in = nil; err == nil {
-		r.in = &r.s.instances[i]
-	}
-}
-
-// instance returns the number of the instance of what is read, for people.
-func (r *reader) instance() int { return r.s.Number(int(r.in.index)) }
-
-// data returns the next data: its own bytes, or those of a lot.
-func (r *reader) data(lots []held) []byte {
-	ref := r.Next(uint64(len(lots)) + refLot - 1)
-	switch {
-	case r.Err != nil || ref == refNone:
-		return nil
-	case ref >= refLot:
-		return lots[ref-refLot].data
-	}
-	return append([]byte{}, r.Bytes(r.Next(MaxData))...)
+	turn *turn     // what the next firing does to a loop
 }
 
 // Replay applies and counts the Log of a Ready, as of now, the time at which
@@ -54,67 +31,115 @@ func (r *reader) data(lots []held) []byte {
 func (s *Shard) Replay(text []byte, now int64) error {
 	defer func(on bool) { s.log.on = on }(s.log.on)
 	s.log.on = false
-	for r := (&reader{Reader: shard.Reader{Left: text}, s: s, now: now}); len(r.Left) > 0; {
-		head := r.Next(math.MaxUint64)
-		if r.of(head >> 1); head&1 == opFire {
-			r.operation()
-		} else {
-			r.inject(false)
-		}
-		if r.Err != nil {
-			return r.Err
+	r := &reader{Reader: shard.Reader{Left: text}, s: s, now: now}
+	c := s.log.codec
+	c.from = &r.Reader
+	o := op{}
+	for len(r.Left) > 0 && r.Err == nil {
+		o = op{took: o.took[:0], puts: o.puts[:0], refs: o.refs[:0], lots: o.lots[:0]} // their memory is used again
+		c.op(&o)
+		i, err := s.Index(o.number)
+		if r.Err == nil && err == nil {
+			r.in = &s.instances[i]
+			r.apply(&o)
 		}
 	}
-	return nil
+	return r.Err
 }
 
-// operation applies an operation whose first number is that of a firing.
-func (r *reader) operation() {
-	n := 2 * uint64(len(r.s.rules))
-	head := r.Next(n + opBeyond - 1)
-	if r.Err == nil && head < n {
-		r.fire(int(head>>1), head&1 != 0)
-		return
+// instance returns the number of the instance, for people.
+func (r *reader) instance() int { return r.s.Number(int(r.in.index)) }
+
+// frame returns the run of a scope with a number, which must be open.
+func (r *reader) frame(number uint32) *frame {
+	f := r.s.frame(r.in, number)
+	if f.id() != number {
+		r.Fail("instance %d: run %d of a scope, which is not open", r.instance(), number)
 	}
-	switch what := head - n; what {
-	case opInjectAs:
-		r.inject(true)
+	return f
+}
+
+// actor is frame for a run in which a transition acts.
+func (r *reader) actor(t int32, number uint32) *frame {
+	f := r.frame(number)
+	if r.Err == nil && (r.s.Elsewhere(int(t)) || f.scopeID() != r.s.Tables.ActsIn(int(t))) {
+		r.Fail("instance %d: transition %q acts in run %d of another scope, or in another part", r.instance(), r.s.Tables.Net.Transitions[t].ID, number)
+	}
+	return f
+}
+
+// home is frame for a run that has a place.
+func (r *reader) home(at spot) *frame {
+	f, id := r.frame(at.frame), r.s.Tables.Net.Places[at.place].ID
+	switch {
+	case r.Err != nil:
+	case f.scopeID() != r.s.Tables.ScopeOf(at.place):
+		r.Fail("place %q in run %d of another scope", id, at.frame)
+	case r.s.Outside(int(at.place)):
+		r.Fail("place %q: %w", id, plain.ErrElsewhere)
+	}
+	return f
+}
+
+// apply applies an operation.
+func (r *reader) apply(o *op) {
+	s, i := r.s, int(r.in.index)
+	switch o.kind {
+	case opFire:
+		r.fire(o)
+	case opInject:
+		r.inject(o)
 	case opRest:
-		r.rest()
-	case opRan:
-		t, took := r.Index(len(r.s.rules)), int64(r.Next(maxTime))
-		if r.Err == nil && r.in != nil {
-			r.s.Rec.Ran(t, int(r.in.index), r.now-took, r.now)
-		}
+		r.rest(o.rest)
 	case opStart:
-		r.runStarts()
+		r.starts(o)
 	case opEnd:
-		r.runEnds()
+		r.ends(o)
 	case opOpen:
-		r.open()
-	case opLoop, opOver, opOwn:
-		r.loop(what)
+		r.open(o)
+	case opClock:
+		r.clock(o)
+	case opLoop:
+		r.loop(o)
+	case opOver:
+		f := r.frame(o.frame)
+		if f.of() == nil || f.ended {
+			r.Fail("instance %d: run %d of a loop that is over, or is none", r.instance(), o.frame)
+			return
+		}
+		r.turn = &turn{series: f.up.loop, ends: true, last: o.flag, result: o.data}
+	case opOwn:
+		f, values := r.frame(o.frame), objectOf(o.data)
+		if values == nil || !s.shared {
+			r.Fail("variables of run %d, which owns none", o.frame)
+		}
+		if r.Err == nil {
+			s.of(r.in, r.now).setOwn(f, values, false)
+		}
 	case opAfresh:
-		if r.in != nil && r.s.shared {
-			r.s.variables[r.in.index] = nil
+		if s.shared {
+			s.variables[i] = nil
 		}
-	case opDue:
-		r.due()
+	case opIs:
+		r.is(o)
+	case opOpened:
+		if s.frames == nil || o.frame < s.frames[i].last {
+			r.Fail("instance %d: %d runs of scopes have opened, and more are open", r.instance(), o.frame)
+			return
+		}
+		s.frames[i].last = o.frame
+	case opPile:
+		r.pile(o)
 	default:
-		if t := r.Index(len(r.s.rules)); r.Err == nil && r.in != nil {
-			r.s.tally(what, t)
-		}
+		s.tally(o.kind, int(o.transition))
 	}
 }
 
 // rest puts an instance at rest or makes it active again.
-func (r *reader) rest() {
-	flags := uint8(r.Next(uint64(revived)))
+func (r *reader) rest(flags uint8) {
 	switch {
-	case r.Err != nil:
 	case flags&(flags-1) != 0:
-		r.Fail("at rest as %b", flags)
-	case r.in == nil:
+		r.Fail("instance %d is at rest as %b", r.instance(), flags)
 	case flags == revived:
 		r.s.unrest(r.in)
 	default:
@@ -123,148 +148,176 @@ func (r *reader) rest() {
 }
 
 // open opens a run of a scope.
-func (r *reader) open() {
-	s := r.s
-	number, scope, up := uint32(r.Next(maxFrames)), int32(r.Index(s.Tables.Scopes())), uint32(r.Next(maxFrames))
-	if r.Err != nil || r.in == nil {
+func (r *reader) open(o *op) {
+	s, up := r.s, r.frame(o.up)
+	if o.scope == 0 || up.scopeID() != s.Tables.ScopeParent(o.scope) || s.frames == nil || o.frame <= s.frames[r.in.index].last {
+		r.Fail("instance %d: run %d of scope %d opens in run %d", r.instance(), o.frame, o.scope, o.up)
+	}
+	if r.Err != nil {
 		return
 	}
-	f := s.frame(r.in, up)
-	if scope == 0 || f.id() != up || f.scopeID() != s.Tables.ScopeParent(scope) || s.frames == nil || number <= s.frames[r.in.index].last {
-		r.Fail("instance %d: run %d of scope %d opens in run %d", r.instance(), number, scope, up)
-		return
-	}
-	s.frames[r.in.index].last = number - 1
-	s.of(r.in, r.now).openFrame(f, scope)
+	s.frames[r.in.index].last = o.frame - 1
+	f := s.of(r.in, r.now).openFrame(up, o.scope, int(o.turn))
+	f.turn, f.ended = int(o.turn), o.flag
 }
 
-// frame reads what writer.frame wrote.
-func (r *reader) frame() (f *frame) {
-	if r.s.frames == nil {
-		return nil
-	}
-	number := uint32(r.Next(math.MaxUint32))
-	if r.in == nil || r.Err != nil {
-		return nil
-	}
-	if f = r.s.frame(r.in, number); f.id() != number {
-		r.Fail("run %d of a scope, which is not open", number)
-	}
-	return f
-}
-
-// spot reads a place and a frame of its scope.
-func (r *reader) spot() spot {
-	at := spot{place: int32(r.Index(r.s.Tables.Places()))}
-	f := r.frame()
-	if at.frame = f.id(); r.Err == nil && r.in != nil && f.scopeID() != r.s.Tables.ScopeOf(at.place) {
-		r.Fail("place %q in run %d of another scope", r.s.Tables.Net.Places[at.place].ID, at.frame)
-	}
-	return at
-}
-
-func (r *reader) inject(named bool) {
-	s, h := r.s, held{spot: r.spot()}
-	if named {
-		if h.id = r.Next(maxID); h.id == 0 {
-			r.Fail("a token without an identity")
+// loop begins a loop in a run of the scope around, or makes it what it was.
+func (r *reader) loop(o *op) {
+	var l *loop
+	for k := range r.s.rules {
+		if b := r.s.rules[k].begins; b != nil && b.scope == o.scope {
+			l = b
 		}
 	}
-	h.n = uint32(r.Next(math.MaxUint32))
-	h.data = r.data(nil)
-	if r.Err != nil || r.in == nil {
+	f, n := r.frame(o.frame), int(o.n)-1
+	if f == nil || l == nil || l.around != f.scope || (n < 0) == l.Multi() || n > MaxRuns {
+		r.Fail("instance %d: a loop of scope %d in run %d of another scope", r.instance(), o.scope, o.frame)
 		return
 	}
-	id := s.Tables.Net.Places[h.place].ID
-	if s.Outside(int(h.place)) {
-		r.Fail("place %q: %w", id, plain.ErrElsewhere)
-		return
+	q := &series{loop: l, n: n, text: o.data, begun: int(o.begun), over: int(o.ended), results: slices.Clone(o.texts)}
+	if o.data != nil && (json.Unmarshal(o.data, &q.list) != nil || len(q.list) != n) || (l.List.Text != "") != (o.data != nil) {
+		r.Fail("a list of other than %d elements in run %d", n, f.number)
 	}
-	if _, total := s.frame(r.in, h.frame).in(r.in).count(h.place); h.n == 0 || total+h.n < h.n {
-		r.Fail("instance %d: %d tokens more in place %q", r.instance(), h.n, id)
-		return
+	if q.over > q.begun || n >= 0 && q.begun > n || len(q.results) > q.begun {
+		r.Fail("%d of %d runs have begun in run %d, %d are over, and %d have results", q.begun, n, f.number, q.over, len(q.results))
 	}
-	s.of(r.in, r.now).inject(h) // the runs that it is put into have opened before
+	for _, result := range q.results {
+		q.size += len(result)
+	}
+	f.loop = q
 }
 
-// maxID bounds the identities of tokens that are read, so that they cannot
-// overflow.
-const maxID = 1 << 62
+// ends forgets a run of an action that is over, and counts it if it has fired.
+func (r *reader) ends(o *op) {
+	t := int(o.transition)
+	name := runID(o.id, t)
+	p := r.s.runs.unended[name]
+	if p == nil {
+		r.Fail("run %d ends without a start", o.id)
+		return
+	}
+	delete(r.s.runs.unended, name)
+	if o.flag {
+		r.s.Rec.Ran(t, p.i, p.since, r.now)
+	}
+}
+
+// starts records a run of an action as not over.
+func (r *reader) starts(o *op) {
+	s, p := r.s, o.run
+	f := r.actor(p.transition, p.frame)
+	if o.id == 0 || !s.rules[p.transition].Action {
+		r.Fail("run %d of transition %q, which has no runs", o.id, s.Tables.Net.Transitions[p.transition].ID)
+	}
+	r.located(f, p.taken, false)
+	r.located(f, p.read, o.flag)
+	name := runID(o.id, int(p.transition))
+	if s.runs.unended[name] != nil {
+		r.Fail("run %d starts twice", o.id)
+	}
+	if r.Err != nil {
+		return
+	}
+	p.i = int(r.in.index)
+	s.runs.unended[name] = p
+	s.runs.last = max(s.runs.last, o.id)
+}
+
+// located fills in where tokens are that a transition in a frame sees, and what they are unless they
+// are whole.
+func (r *reader) located(f *frame, tokens []Placed, whole bool) {
+	for k := range tokens {
+		p := &tokens[k]
+		p.Scope = r.s.around(f, p.Place).id()
+		if whole {
+			continue
+		}
+		pile, at := r.s.pile(r.in, f, p.Place), -1
+		if pile != nil {
+			at = pile.lotOf(p.Token.ID)
+		}
+		if at < 0 {
+			r.Fail("a run has token %d of place %q, which does not hold it", p.Token.ID, r.s.Tables.Net.Places[p.Place].ID)
+			return
+		}
+		p.Token.Injected, p.Token.Data = pile.left()[at].injected, pile.left()[at].data
+	}
+}
+
+// clock starts a clock, or sets when it is due. One of a transition that has another binding now is
+// not used.
+func (r *reader) clock(o *op) {
+	s, f, t := r.s, r.frame(o.frame), int(o.transition)
+	if b := s.rules[t].Binding; b.Mode.Kind != plain.Delayed || b.Until == nil && o.due > 0 {
+		return
+	}
+	if r.Err != nil || s.Elsewhere(t) || f.scopeID() != s.Tables.ActsIn(t) || !s.holds(r.in, f, t) {
+		return
+	}
+	id := s.notes.clock(r.in, f, t)
+	if id == none {
+		id = s.notes.addNote(r.in, f, note{kind: noteClock, transition: uint16(t)})
+	}
+	n := &s.notes.all[id]
+	n.since, n.due, n.token = o.time, o.due, o.id
+}
+
+func (r *reader) inject(o *op) {
+	s, f := r.s, r.home(o.spot)
+	if r.Err != nil {
+		return
+	}
+	if _, total := f.in(r.in).count(o.place); o.id == 0 || o.n == 0 || total+o.n < o.n {
+		r.Fail("instance %d: %d tokens from %d on more in place %q", r.instance(), o.n, o.id, s.Tables.Net.Places[o.place].ID)
+		return
+	}
+	s.of(r.in, r.now).inject(o.held) // the runs that it is put into have opened before
+}
 
 // fire fires a transition.
-func (r *reader) fire(t int, contested bool) {
-	s := r.s
-	if r.Err == nil && r.in != nil && s.Elsewhere(t) {
-		r.Fail("transition %q: %w", s.Tables.Net.Transitions[t].ID, plain.ErrElsewhere)
+func (r *reader) fire(o *op) {
+	s, f := r.s, r.actor(o.transition, o.frame)
+	if r.Err != nil {
+		return
 	}
-	f := r.frame()
-	if r.Err == nil && r.in != nil && f.scopeID() != s.Tables.ActsIn(t) {
-		r.Fail("transition %q acts in run %d of another scope", s.Tables.Net.Transitions[t].ID, f.id())
-	}
-	x := &s.change
-	if r.in != nil {
-		x = s.of(r.in, r.now)
-	}
+	x := s.of(r.in, r.now)
 	x.renew()
-	r.takesAndPuts(x, f, t, contested)
-	if r.Err != nil && r.in != nil {
+	for k := range o.took {
+		r.take(x, f, &o.took[k])
+	}
+	for k := range o.puts {
+		h := &o.puts[k]
+		r.home(h.spot)
+		if ref := o.refs[k]; ref >= refLot {
+			h.data = o.took[ref-refLot].data
+		}
+	}
+	x.out = append(x.out, o.puts...)
+	if r.Err == nil {
+		r.refire(x, f, int(o.transition), o.flag)
+	}
+	if r.Err != nil {
 		for _, h := range x.took { // it did not fire
 			x.openPile(s.frame(r.in, h.frame), h.place).add(h.lot)
 		}
 	}
 }
 
-// takesAndPuts moves the tokens of a firing.
-func (r *reader) takesAndPuts(x *change, f *frame, t int, contested bool) {
-	var lots []held // in the form in which they were recorded
-	for range r.Next(uint64(len(r.Left))) {
-		lots = append(lots, r.take(x, f))
-		if r.Err != nil {
-			return
-		}
-	}
-	for range r.Next(uint64(len(r.Left))) {
-		h := held{spot: r.spot()}
-		h.id, h.n = r.Next(maxID), uint32(r.Next(math.MaxUint32))
-		h.data = r.data(lots)
-		if r.Err != nil {
-			return
-		}
-		x.out = append(x.out, h)
-	}
-	if r.Err == nil && r.in != nil {
-		r.refire(x, f, t, contested)
-	}
-}
-
 // take takes a lot out of its place, for a transition that acts in f. One recorded lot may be
 // several lots here.
-func (r *reader) take(x *change, f *frame) held {
-	h := held{spot: spot{place: int32(r.Index(r.s.Tables.Places()))}}
+func (r *reader) take(x *change, f *frame, h *held) {
 	h.frame = r.s.around(f, h.place).id()
-	h.id, h.n = r.Next(maxID), uint32(r.Next(math.MaxUint32))
-	if r.Err != nil || r.in == nil {
-		return h
+	from, all := len(x.took), false
+	if p := r.s.pile(r.in, f, h.place); p != nil {
+		x.took, all = p.remove(h.id, h.n, h.frame, x.took)
 	}
-	from := len(x.took)
-	for id, left := h.id, h.n; left > 0; {
-		p := r.s.pile(r.in, f, h.place)
-		var n uint32
-		if p != nil {
-			n = p.from(id)
-		}
-		if n == 0 {
-			r.Fail("token %d is taken from place %q, which does not hold it", id, r.s.Tables.Net.Places[h.place].ID)
-			return h
-		}
-		n = min(n, left)
-		x.took, _ = p.remove(id, n, h.frame, x.took)
-		id, left = id+uint64(n), left-n
+	if !all {
+		r.Fail("%d tokens from %d on are taken from place %q, which does not hold it", h.n, h.id, r.s.Tables.Net.Places[h.place].ID)
+		return
 	}
 	if from < len(x.took) {
 		h.data = x.took[from].data
 	}
-	return h
 }
 
 // refire completes a firing whose tokens were taken.
@@ -281,24 +334,19 @@ func (r *reader) refire(x *change, f *frame, t int, contested bool) {
 	for k := range x.out {
 		h := &x.out[k]
 		x.in.lastID = max(x.in.lastID, h.id+uint64(h.n)-1)
-		h.data = x.keep(h.spot, h.data) // earlier versions wrote variables with the tokens
 	}
-	if contested {
-		r.s.Tables.NoteChosen(t, r.s.Order(x.i))
-	}
-	x.pass(f, t)
+	x.pass(f, t, contested)
 	x.finish(f, t, &outcome{turn: r.turn, replayed: true})
 	r.turn = nil
 }
 
-// fair reports whether a transition can have taken the tokens in took and put
+// fair reports whether the transition can have taken the tokens in took and put
 // those in out: as many of each place as its arcs take, and only into its
 // outputs.
 func (x *change) fair(f *frame, r *rule) bool {
+	all := uint64(0)
 	for k := range x.took {
-		if !r.takes(x.took[k].place) {
-			return false
-		}
+		all += uint64(x.took[k].n)
 	}
 	for _, v := range r.sights {
 		n := uint64(0)
@@ -307,12 +355,15 @@ func (x *change) fair(f *frame, r *rule) bool {
 				n += uint64(x.took[k].n)
 			}
 		}
-		if v.join && n+1 == uint64(v.take) {
-			continue // a join arc takes nothing from an empty place
-		}
-		if n != uint64(v.take) {
+		few := v.join && n+1 == uint64(v.take) // a join arc takes nothing from an empty place
+		if n != uint64(v.take) && !few {
 			return false
 		}
+		all -= n
+	}
+	sees := f
+	if r.ends != nil { // the end of a run begins others
+		sees = f.up
 	}
 	for k := range x.out {
 		h := &x.out[k]
@@ -326,9 +377,9 @@ func (x *change) fair(f *frame, r *rule) bool {
 				sum += uint64(x.out[j].n)
 			}
 		}
-		if h.n == 0 || h.id == 0 || x.s.Outside(int(h.place)) || !r.puts(h.place) && !r.turns(h.place) || !x.s.sees(x.in, r.from(f), h.spot) || sum > math.MaxUint32 {
+		if h.n == 0 || h.id == 0 || x.s.Outside(int(h.place)) || !slices.Contains(r.reach, h.place) || !x.s.sees(x.in, sees, h.spot) || sum > math.MaxUint32 {
 			return false
 		}
 	}
-	return true
+	return all == 0
 }

@@ -22,9 +22,10 @@ type rule struct {
 	oldest      bool // it takes the oldest tokens, whatever they carry
 	conds       []petri.Cond
 	effects     []petri.Effect
-	most        uint64 // a bound of what effects and branches put into one place
+	outputs     []int32 // the places of its output arcs
+	reach       []int32 // those, and into which it puts tokens for a loop
+	most        uint64  // a bound of what it puts into one place
 	branches    []petri.BranchArc
-	inscribed   *[]petri.InscribedArc // nil for none; what they put is not in effects and branches
 	join        *petri.JoinTest
 	values      bool        // it evaluates something before it fires: see valued
 	in          *exchange   // what a run gets that it begins; nil for nothing
@@ -72,13 +73,6 @@ func (r *rule) looksAt(place int32) bool {
 		r.join != nil && r.join.Reach[place] != 0
 }
 
-// puts reports whether the transition has an output arc to a place.
-func (r *rule) puts(place int32) bool {
-	return slices.ContainsFunc(r.effects, func(e petri.Effect) bool { return e.Place == place && e.Put > 0 }) ||
-		slices.ContainsFunc(r.branches, func(b petri.BranchArc) bool { return b.Place == place }) ||
-		r.inscribed != nil && slices.ContainsFunc(*r.inscribed, func(a petri.InscribedArc) bool { return a.Place == place })
-}
-
 // compile fills in the rules.
 func (s *Shard) compile(bindings []Binding) {
 	t := s.Tables
@@ -88,18 +82,18 @@ func (s *Shard) compile(bindings []Binding) {
 		r := rule{Binding: &bindings[tr], rank: rank, held: t.Held(tr),
 			preempts: t.Net.Transitions[tr].Preempts, throws: t.Net.Transitions[tr].Throws.Kind != petri.EventNone, alternative: t.Net.Transitions[tr].Alternative, conds: t.Conds(tr), join: t.Join(tr), sights: sights(t, tr)}
 		r.effects, r.branches = t.Effects(tr), t.Branches(tr)
-		if arcs := t.Inscribed(tr); len(arcs) > 0 {
-			r.inscribed, r.values = &arcs, true
-			r.effects, r.branches = uninscribed(t, tr)
-		}
+		r.most = MaxTaken
 		for _, e := range r.effects {
-			r.most += uint64(e.Put)
+			if e.Put > 0 {
+				r.outputs, r.most = append(r.outputs, e.Place), r.most+uint64(e.Put)
+			}
 		}
 		for _, b := range r.branches {
-			r.most += uint64(b.Put)
+			r.outputs, r.most = append(r.outputs, b.Place), r.most+uint64(b.Put)
 		}
+		r.reach = slices.Clip(r.outputs)
 		r.single = len(r.conds) == 1 && r.conds[0] == (petri.Cond{Place: r.conds[0].Place, Lo: 1}) && r.join == nil && !r.preempts
-		r.oldest = r.Guard == nil && r.Until == nil && r.Event == nil && r.Branches == nil && r.Data == nil && !r.Action && !r.preempts
+		r.oldest = r.Guard == nil && r.Until == nil && r.Event == nil && r.Branches == nil && !r.Action && !r.preempts
 		s.rules[tr] = r
 		s.look(tr, &r)
 		if s.Elsewhere(tr) {

@@ -14,7 +14,6 @@ import (
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
-	"github.com/pnagent/pnagent/stats"
 )
 
 // has returns a guard that holds if one of its tokens has the given data.
@@ -22,10 +21,10 @@ func has(data string) Guard {
 	return func(tokens []Placed, _ int64) Verdict {
 		for _, p := range tokens {
 			if string(p.Token.Data) == data {
-				return Verdict{OK: true, WaitsFor: stats.NoPlace}
+				return Verdict{OK: true}
 			}
 		}
-		return Verdict{WaitsFor: stats.NoPlace}
+		return Verdict{}
 	}
 }
 
@@ -107,7 +106,7 @@ func TestGuardChoosesAmongTokensByAge(t *testing.T) {
 			for _, p := range tokens {
 				n += int(p.Token.Data[0] - '0')
 			}
-			return Verdict{OK: n == want, WaitsFor: stats.NoPlace}
+			return Verdict{OK: n == want}
 		}
 	}
 	odd := func(tokens []Placed, _ int64) Verdict {
@@ -144,7 +143,7 @@ func TestGuardChoosesAmongTokensByAge(t *testing.T) {
 
 func TestGuardIsAskedAboutABoundedNumberOfCombinations(t *testing.T) {
 	asked := 0
-	w := newWorld(t, build("p q", "t", "p>t*3"), Binding{Guard: func([]Placed, int64) Verdict { asked++; return Verdict{WaitsFor: 1} }})
+	w := newWorld(t, build("p q", "t", "p>t*3"), Binding{Guard: func([]Placed, int64) Verdict { asked++; return Verdict{} }})
 	if err := w.s.Inject(0, 0, nil, math.MaxUint32, w.now); err != nil {
 		t.Fatal(err)
 	}
@@ -160,32 +159,30 @@ func TestGuardIsAskedAgainOnlyForAReason(t *testing.T) {
 	asked := 0
 	var verdict Verdict
 	guard := func([]Placed, int64) Verdict { asked++; return verdict }
-	w := newWorld(t, build("p other awaited q", "t u", "p>t t>q other>u u>other"), Binding{Guard: guard}, manual)
+	w := newWorld(t, build("p other q", "t u", "p>t t>q other>u u>other"), Binding{Guard: guard}, manual)
 	expect := func(what string, n int) {
 		t.Helper()
 		if asked != n {
 			t.Fatalf("%s: asked %d times, want %d", what, asked, n)
 		}
 	}
-	verdict = Verdict{WaitsFor: 2, Again: now0 + 1000}
+	verdict = Verdict{Again: now0 + 1000}
 	w.inject("p", "a")
 	expect("a token came", 1)
-	w.waitsFor("p", "t guarded awaited")
+	w.waitsFor("p", "t guarded")
 	w.inject("other", "x")
 	expect("a place that is not the guard's changed", 1)
-	w.inject("awaited", "x")
-	expect("the place that it waits for changed", 2)
 	w.inject("p", "b")
-	expect("a place of its arcs changed", 4) // a, then b
+	expect("a place of its arcs changed", 3) // a, then b
 	if due, ok := w.s.NextDue(); !ok || due != now0+1000 {
 		t.Fatalf("due %d %v", due-now0, ok)
 	}
 	w.step(999)
-	expect("its time has not come", 4)
+	expect("its time has not come", 3)
 	verdict = Verdict{OK: true}
 	w.step(1)
-	expect("its time has come", 6)
-	w.want("other: x; awaited: x; q: a b")
+	expect("its time has come", 5)
+	w.want("other: x; q: a b")
 	if _, ok := w.s.NextDue(); ok {
 		t.Error("something is still due")
 	}

@@ -17,32 +17,34 @@ import (
 // transition of a run is known even after it is over.
 func runID(sequence uint64, t int) RunID { return RunID(sequence<<16 | uint64(t)) }
 
+// run is a run of an action that is not over.
+type run struct {
+	i          int // the instance
+	transition int32
+	frame      uint32
+	since      int64
+	taken      []Placed
+	seen       []byte   // the variables that its action saw when it started, as JSON; nil for none
+	read       []Placed // the tokens that it tests, as they were when it started
+	data       []byte   // the data passed to Fire
+	contested  bool     // it was preferred to a rival
+	attempt    int32
+	era        uint64
+}
+
 // runs are the runs of actions.
 type runs struct {
 	active  map[RunID]int32 // their notes
-	loads   []load          // by the ref of their notes
-	unused  []int32         // of loads
 	last    uint64
-	step    uint64            // the difference between the numbers of consecutive runs
-	era     uint64            // of those that start
-	unended map[RunID]unended // that a log or a state has started and not ended
+	step    uint64         // the difference between the numbers of consecutive runs
+	era     uint64         // of those that start
+	unended map[RunID]*run // that a log or a state has started and not ended; their tokens are in their places
 }
 
 // name names the next run.
 func (k *runs) name(t int) RunID {
 	k.last += k.step
 	return runID(k.last, t)
-}
-
-// keep keeps the data of a run, and returns their index.
-func (k *runs) keep(l load) (ref int32) {
-	if n := len(k.unused); n > 0 {
-		ref, k.unused = k.unused[n-1], k.unused[:n-1]
-		k.loads[ref] = l
-		return ref
-	}
-	k.loads = append(k.loads, l)
-	return int32(len(k.loads)) - 1
 }
 
 // start takes the tokens of a transition and hands out its action.
@@ -56,10 +58,12 @@ func (x *change) start(c candidate, contested bool, data []byte) {
 		x.s.pileOf(x.in, &taken[k]).flying++
 		x.touched = append(x.touched, taken[k].at())
 	}
-	l := load{taken: taken, seen: x.s.seenBy(x.in, f, r), read: read, data: data, contested: contested, attempt: x.attempt(f, t, firstID(taken)), era: x.s.runs.era}
-	run := x.s.runs.name(t)
-	x.s.log.start(x.i, f, t, run, &l)
-	x.depart(run, f, t, l, x.now)
+	id := x.s.runs.name(t)
+	p := &run{x.i, c.t, f.id(), x.now, taken, x.s.seenBy(x.in, f, r), read, data, contested, x.attempt(f, t, firstID(taken)), x.s.runs.era}
+	x.s.log.start(id, p, false)
+	x.depart(id, p)
+	x.pass(f, t, contested)
+	x.changed()
 }
 
 // pileOf returns the pile of the place of a token, which holds it or has it in
@@ -68,32 +72,27 @@ func (s *scopes) pileOf(in *instance, p *Placed) *pile {
 	return s.frame(in, p.Scope).in(in).pile(p.Place)
 }
 
-// depart hands out a run that started at since, whose tokens are in flight.
-func (x *change) depart(run RunID, f *frame, t int, l load, since int64) {
+// depart hands out a run whose tokens are in flight.
+func (x *change) depart(name RunID, p *run) {
 	s := x.s
-	start := Start{Run: run, Era: l.era, Instance: s.Number(x.i), Transition: int32(t), Attempt: l.attempt,
-		Taken: s.seen(x.in, l.taken), Read: s.seen(x.in, l.read), Data: l.data, Started: since}
-	id := s.notes.add(&x.in.runs, note{kind: noteRun, instance: x.in.index, frame: f.id(), transition: uint16(t), since: since, token: uint64(run), ref: s.runs.keep(l)})
-	if limit := s.rules[t].Timeout; limit > 0 {
-		start.Deadline = since + limit
+	start := Start{Run: name, Era: p.era, Instance: s.Number(x.i), Transition: p.transition, Attempt: int(p.attempt),
+		Taken: s.seen(x.in, p.taken), Read: s.seen(x.in, p.read), Data: p.data, Started: p.since}
+	id := s.notes.add(&x.in.runs, note{kind: noteRun, instance: x.in.index, frame: p.frame, transition: uint16(p.transition), since: p.since, token: uint64(name), run: p})
+	if limit := s.rules[p.transition].Timeout; limit > 0 {
+		start.Deadline = p.since + limit
 		s.notes.plan(id, start.Deadline)
 	}
-	s.runs.active[run] = id
+	s.runs.active[name] = id
 	x.in.running++
 	s.done.Starts = append(s.done.Starts, start)
 	x.in.move()
-	x.pass(f, t)
-	x.changed()
 }
-
-// load returns the load of the run of a note.
-func (s *Shard) load(id int32) *load { return &s.runs.loads[s.notes.all[id].ref] }
 
 // inFlight yields the tokens of an instance that are in flight, with the notes of their runs.
 func (s *Shard) inFlight(in *instance) iter.Seq2[int32, held] {
 	return func(yield func(int32, held) bool) {
 		for id := in.runs; id != none; id = s.notes.all[id].next {
-			for _, t := range s.load(id).taken {
+			for _, t := range s.notes.all[id].run.taken {
 				if !yield(id, held{lot{t.Token.ID, t.Token.Injected, t.Token.Data, 1}, t.at()}) {
 					return
 				}
@@ -119,13 +118,13 @@ func (s *Shard) holding(in *instance) iter.Seq2[int32, held] {
 
 // attempt returns the number of the attempt with some first token, and counts a
 // retry.
-func (x *change) attempt(f *frame, t int, token uint64) int {
+func (x *change) attempt(f *frame, t int, token uint64) int32 {
 	id := x.s.notes.trouble(x.in, f, t, token)
 	if id == none || x.s.notes.all[id].failures == 0 {
 		return 1
 	}
 	x.s.count(opRetried, x.i, t)
-	return int(x.s.notes.all[id].failures) + 1
+	return x.s.notes.all[id].failures + 1
 }
 
 // Done reports the outcome of a run. The error is [ErrLate] if the run was over
@@ -164,7 +163,8 @@ func (x *change) end(id int32, o Outcome) error {
 	if o.Kind != Fired {
 		return nil
 	}
-	l, t, started := *x.s.load(id), int(x.s.notes.all[id].transition), x.s.notes.all[id].since
+	l := x.s.notes.all[id].run
+	t := int(l.transition)
 	r := &x.s.rules[t]
 	res := &outcome{puts: o.Puts, data: o.Data, contested: l.contested}
 	if o.Data == nil {
@@ -173,8 +173,8 @@ func (x *change) end(id int32, o Outcome) error {
 	if err := x.s.check(r, l.taken, &o); err != nil {
 		return err
 	}
-	f := x.s.frame(x.in, x.s.notes.all[id].frame)
-	x.s.rebased(x.in, f, r, &l, res)
+	f := x.s.frame(x.in, l.frame)
+	x.s.rebased(x.in, f, r, l, res)
 	if no := x.prepare(f, r, res, l.taken, l.read, true); no != nil && no.full {
 		return no.at(x.s.Tables.Net)
 	} else if no != nil {
@@ -186,10 +186,9 @@ func (x *change) end(id int32, o Outcome) error {
 		x.s.pileOf(x.in, p).flying--
 		x.took = append(x.took, held{lot{p.Token.ID, p.Token.Injected, p.Token.Data, 1}, p.at()})
 	}
-	x.s.drop(x.in, id)
+	x.s.drop(x.in, id, true)
 	x.finish(f, t, res)
-	x.s.Rec.Ran(t, x.i, started, x.now)
-	x.s.log.note(x.i, opRan, uint64(t), uint64(max(x.now-started, 0)))
+	x.s.Rec.Ran(t, x.i, l.since, x.now)
 	return nil
 }
 
@@ -207,7 +206,7 @@ func (s *Shard) check(r *rule, taken []Placed, o *Outcome) error {
 		switch {
 		case p.Place < 0 || int(p.Place) >= s.Tables.Places():
 			return fmt.Errorf("%w: it puts a token into place %d, which does not exist", ErrOutcome, p.Place)
-		case !r.puts(p.Place):
+		case !slices.Contains(r.outputs, p.Place):
 			return fmt.Errorf("%w: it puts a token into place %q, to which it has no arc", ErrOutcome, s.Tables.Net.Places[p.Place].ID)
 		case len(p.Data) > MaxData:
 			return fmt.Errorf("%w: %d bytes", ErrTooLarge, len(p.Data))
@@ -223,21 +222,19 @@ func (s *Shard) check(r *rule, taken []Placed, o *Outcome) error {
 	return nil
 }
 
-// drop ends a run; the caller handles its tokens.
-func (s *Shard) drop(in *instance, id int32) {
+// drop ends a run, which has fired or not; the caller handles its tokens.
+func (s *Shard) drop(in *instance, id int32, fired bool) {
 	n := &s.notes.all[id]
-	s.log.end(int(n.instance), RunID(n.token))
+	s.log.end(int(n.instance), RunID(n.token), fired)
 	delete(s.runs.active, RunID(n.token))
-	s.runs.loads[n.ref] = load{}
-	s.runs.unused = append(s.runs.unused, n.ref)
 	s.notes.remove(&in.runs, id)
 	in.running--
 }
 
 // putBack ends a run and puts its tokens back with their age.
 func (x *change) putBack(id int32) {
-	taken := x.s.load(id).taken
-	x.s.drop(x.in, id)
+	taken := x.s.notes.all[id].run.taken
+	x.s.drop(x.in, id, false)
 	for k := range taken {
 		t := &taken[k]
 		p := x.s.pileOf(x.in, t)
@@ -251,8 +248,8 @@ func (x *change) putBack(id int32) {
 // unfinished ends a run that did not fire, and makes its transition wait as the
 // outcome says; if final is set, for a call.
 func (x *change) unfinished(id int32, o Outcome, final bool) {
-	t, token := int(x.s.notes.all[id].transition), firstID(x.s.load(id).taken)
-	f := x.s.frame(x.in, x.s.notes.all[id].frame)
+	p := x.s.notes.all[id].run
+	t, token, f := int(p.transition), firstID(p.taken), x.s.frame(x.in, p.frame)
 	x.putBack(id)
 	x.changed()
 	switch o.Kind {
@@ -278,11 +275,11 @@ func (x *change) unfinished(id int32, o Outcome, final bool) {
 func (x *change) troubled(f *frame, t int, token uint64) int32 {
 	id := x.s.notes.trouble(x.in, f, t, token)
 	if id == none {
-		id = x.s.notes.addNote(x.in, f, note{kind: noteFailed, instance: int32(x.i), transition: uint16(t), token: token})
+		id = x.s.notes.addNote(x.in, f, note{kind: noteFailed, transition: uint16(t), token: token})
 	}
 	x.s.notes.due.Drop(id)
-	x.s.notes.all[id].ripe, x.s.notes.all[id].again, x.s.notes.all[id].ref = false, false, stats.NoPlace
-	delete(x.s.notes.why, id)
+	n := &x.s.notes.all[id]
+	n.ripe, n.again, n.ref, n.why = false, false, stats.NoPlace, ""
 	if clock := x.s.notes.clock(x.in, f, t); clock != none {
 		x.s.notes.all[clock].stale = true
 	}
@@ -293,8 +290,8 @@ func (x *change) troubled(f *frame, t int, token uint64) int32 {
 // if that is not 0, else as its binding says. why is the reason, for people.
 func (x *change) setBack(f *frame, t int, token uint64, after int64, why string) {
 	id := x.troubled(f, t, token)
-	x.s.notes.because(id, why)
 	n, retry := &x.s.notes.all[id], &x.s.rules[t].Retry
+	n.why = stats.Clip(why, stats.MaxWhat)
 	n.failures++
 	if retry.Attempts > 0 && int(n.failures) >= retry.Attempts {
 		n.kind = noteIncident
@@ -309,11 +306,11 @@ func (x *change) setBack(f *frame, t int, token uint64, after int64, why string)
 
 // incident makes a transition wait for a call of Fire: it failed with a token,
 // or because a place is full.
-func (x *change) incident(f *frame, t int, token uint64, place int32, why string) {
+func (x *change) incident(f *frame, t int, token uint64, place int32, why string) *note {
 	x.s.count(opFailed, x.i, t)
-	id := x.troubled(f, t, token)
-	x.s.notes.all[id].kind, x.s.notes.all[id].ref = noteIncident, place
-	x.s.notes.because(id, why)
+	n := &x.s.notes.all[x.troubled(f, t, token)]
+	n.kind, n.ref, n.why = noteIncident, place, stats.Clip(why, stats.MaxWhat)
+	return n
 }
 
 // Cancel cancels a run: its tokens are back in their places with their age, and
@@ -334,7 +331,7 @@ func (s *Shard) Cancel(run RunID, now int64) error {
 
 func (x *change) cancel(id int32) {
 	n := &x.s.notes.all[id]
-	x.s.count(opCancelled, int(n.instance), int(n.transition))
+	x.s.count(opCancelled, x.i, int(n.transition))
 	x.s.done.Stops = append(x.s.done.Stops, RunID(n.token))
 	x.putBack(id)
 }
@@ -342,10 +339,10 @@ func (x *change) cancel(id int32) {
 // timeOut ends a run that has reached its deadline, as if it had failed.
 func (s *Shard) timeOut(id int32, now int64) {
 	n := &s.notes.all[id]
-	i, t, token := int(n.instance), int(n.transition), firstID(s.load(id).taken)
-	x := s.at(i, now)
+	t, token := int(n.transition), firstID(n.run.taken)
+	x := s.at(n.run.i, now)
 	f := s.frame(x.in, n.frame)
-	s.count(opTimedOut, i, t)
+	s.count(opTimedOut, x.i, t)
 	s.done.Stops = append(s.done.Stops, RunID(n.token))
 	x.putBack(id)
 	x.changed()

@@ -121,7 +121,8 @@ func sortedTokens(w *world) string {
 		text := ""
 		for _, x := range w.s.Tokens(0, 100) {
 			if int(x.Place) == p {
-				if text += " " + string(x.Token.Data); x.Token.Data == nil {
+				text += " " + string(x.Token.Data)
+				if x.Token.Data == nil {
 					text += fmt.Sprintf("#%d", x.Token.ID)
 				}
 			}
@@ -183,7 +184,8 @@ func TestFailuresAreTriedAgainWithBackoff(t *testing.T) {
 		w.done(st.Run, Outcome{Kind: Failed})
 		w.counted(0, counters{failures: uint64(k) + 1, retries: uint64(k)})
 		w.waitsFor("p", fmt.Sprintf("t delayed +%d", at+wait))
-		if w.step(wait - 1); len(w.s.Ready().Starts) > 0 {
+		w.step(wait - 1)
+		if len(w.s.Ready().Starts) > 0 {
 			t.Fatal("tried too early")
 		}
 		w.step(1)
@@ -194,7 +196,8 @@ func TestFailuresAreTriedAgainWithBackoff(t *testing.T) {
 	}
 	w.done(w.started().Run, Outcome{Kind: Failed})
 	w.waitsFor("p", "t incident")
-	if w.step(1e9); len(w.s.Ready().Starts) > 0 {
+	w.step(1e9)
+	if len(w.s.Ready().Starts) > 0 {
 		t.Fatal("an incident is tried again")
 	}
 	if err := w.fire(0, "with"); err != nil {

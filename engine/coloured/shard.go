@@ -84,7 +84,7 @@ func New(cfg Config, now int64) (*Shard, error) {
 		Base: base, instances: make([]instance, base.Count), seed: cfg.Seed, merge: cfg.Merge, batch: defaultBatch,
 		running: uint16(cmp.Or(cfg.Running, defaultRunning)), quota: defaultQuota,
 		weights: cfg.Weights, ended: cfg.Ended,
-		pool: ready.NewPool(cfg.Dispatch, base.Count, cfg.Bound), notes: notes{free: none}, runs: runs{active: map[RunID]int32{}, step: 1},
+		pool: ready.NewPool(cfg.Dispatch, base.Count, cfg.Bound), notes: notes{free: none}, runs: runs{active: map[RunID]int32{}, unended: map[RunID]*run{}, step: 1},
 	}
 	s.tables, s.notes.scopes = s.Tables, &s.scopes
 	if t.Scoped() {
@@ -97,7 +97,8 @@ func New(cfg Config, now int64) (*Shard, error) {
 	s.notes.due.Before = s.notes.before
 	s.delays = rand.New(&s.random)
 	s.change.s = s
-	s.log = log{writer{nil, t.Scoped()}, cfg.Log, cfg.Runs, 2 * uint64(t.Transitions()), &s.Members}
+	format := codec{rules: t.Transitions(), places: t.Places(), scopes: t.Scopes(), orders: s.OrderLen(), turns: int(s.Turns()), scoped: t.Scoped()}
+	s.log = log{codec: format, on: cfg.Log, members: &s.Members}
 	s.compile(cfg.Bindings)
 	return s, s.create(cfg.Priority, cfg.Spare, now)
 }

@@ -153,7 +153,8 @@ func TestInvariantsHoldAfterEveryStep(t *testing.T) {
 		}
 		bindings := make([]Binding, len(n.Transitions))
 		for tr := range bindings {
-			if bindings[tr].Action = r.IntN(2) == 0; !tables.Source(tr) && r.IntN(2) == 0 {
+			bindings[tr].Action = r.IntN(2) == 0
+			if !tables.Source(tr) && r.IntN(2) == 0 {
 				bindings[tr].Guard = someGuard(r.Uint32())
 			}
 			bindings[tr].Retry.First = 5
@@ -297,7 +298,8 @@ func TestStepOnePlaysOneInstanceOfAPriority(t *testing.T) {
 	b := after(100)
 	s := newShard(t, Config{Tables: petritest.Compile(t, build("p:1 q", "t", "p>t t>q")), Bindings: []Binding{b}, Count: 3, Dispatch: ready.Strict(),
 		Priority: func(number int) ready.Priority { return ready.Priority(number * 2) }})
-	if s.Step(10, now0); s.Present() != 0 {
+	s.Step(10, now0)
+	if s.Present() != 0 {
 		t.Fatalf("ready after all was played: %b", s.Present())
 	}
 	s.Expire(now0 + 100)
@@ -339,17 +341,17 @@ func TestNewRefusesWhatDoesNotFit(t *testing.T) {
 		want string
 	}{
 		{"bindings for other transitions", ordinary, Config{Bindings: []Binding{{}}}, `net "net": bad binding: 1 bindings; expected 2`},
-		{"a guard without tokens to look at", ordinary, Config{Bindings: []Binding{{}, {Guard: yes}}}, `net "net", transition "s": bad binding: a guard on a transition without inputs`},
+		{"a guard without tokens to look at", ordinary, Config{Bindings: []Binding{{}, {Guard: yes}}}, `net "net", transition "s": bad binding: a guard, but no input arc`},
 		{"a guard of the net that is not bound", guarded, Config{}, `transition "t": bad binding: no function is bound to its guard "x > 1"`},
 		{"a branch's guard that is not bound", branch, Config{}, `no function is bound to the guard "y" of arc "a1"`},
-		{"a guard for the default", branch, Config{Bindings: []Binding{{Branches: []Guard{yes, yes}}, {}}}, `a guard for arc "a2", which is the default`},
-		{"branches that do not fit", ordinary, Config{Bindings: []Binding{{Branches: []Guard{yes, yes}}, {}}}, "guards for 2 branches; expected 1"},
+		{"a guard for the default", branch, Config{Bindings: []Binding{{Branches: []Guard{yes, yes}}, {}}}, `a guard of arc "a2", which is the default`},
+		{"branches that do not fit", ordinary, Config{Bindings: []Binding{{Branches: []Guard{yes, yes}}, {}}}, "2 guards of branches; expected 1"},
 		{"a time limit without an action", ordinary, Config{Bindings: []Binding{{Timeout: 5}, {}}}, "a time limit without an action"},
-		{"a negative time limit", ordinary, Config{Bindings: []Binding{{Action: true, Timeout: -5}, {}}}, "a time limit of -5 µs"},
-		{"a due time without a delay", ordinary, Config{Bindings: []Binding{{Due: func(int64) int64 { return 0 }}, {}}}, "a due time for a transition that is not delayed"},
+		{"a negative time limit", ordinary, Config{Bindings: []Binding{{Action: true, Timeout: -5}, {}}}, "a time limit of -5µs"},
+		{"a due time without a delay", ordinary, Config{Bindings: []Binding{{Due: func(int64) int64 { return 0 }}, {}}}, "a due time, but not delayed"},
 		{"no such kind", ordinary, Config{Bindings: []Binding{{Mode: plain.Mode{Kind: 7}}, {}}}, "kind 7"},
 		{"a factor below 1", ordinary, Config{Bindings: []Binding{{Retry: Retry{Factor: 0.5}}, {}}}, "a retry factor of 0.5"},
-		{"a negative wait", ordinary, Config{Bindings: []Binding{{Retry: Retry{First: -1}}, {}}}, "a wait of -1 to 0 µs"},
+		{"a negative wait", ordinary, Config{Bindings: []Binding{{Retry: Retry{First: -1}}, {}}}, "retries after -1µs to 0s"},
 		{"negative attempts", ordinary, Config{Bindings: []Binding{{Retry: Retry{Attempts: -1}}, {}}}, "-1 attempts"},
 		{"an action that takes too much", build("p q", "t", "p>t*2000 t>q"), Config{Bindings: []Binding{action}}, "it takes and tests 2000 tokens; expected at most 1024"},
 		{"numbers that do not rise", ordinary, Config{Numbers: []int32{3, 3}}, "instance 3 after 3"},

@@ -9,7 +9,6 @@ import (
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/engine/ready"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/stats"
 )
 
 // Step plays what is due at now and what is enabled. It makes at most budget
@@ -123,8 +122,6 @@ func (s *Shard) visit(i, quota int, now int64) int {
 		}
 		if x.perform(c, contested) {
 			n++
-		} else {
-			x.unchoose(contested)
 		}
 	}
 	s.wake(i, now)
@@ -136,7 +133,7 @@ func (s *Shard) visit(i, quota int, now int64) int {
 func (x *change) ripe() (candidate, bool) {
 	for !x.s.notes.quiet(x.in) {
 		best := none
-		for id := x.in.notes; id != none; id = x.s.notes.all[id].next {
+		for id := range x.s.notes.each(x.in) {
 			n := &x.s.notes.all[id]
 			if !n.ripe || !x.s.rules[n.transition].held {
 				continue
@@ -186,8 +183,12 @@ func (x *change) settle() {
 	default:
 		as = deadlocked
 	}
-	if x.s.rest(x.in, as); as != was {
-		x.s.log.note(x.i, opRest, uint64(as))
+	x.s.rest(x.in, as)
+	if as != was {
+		x.s.log.note(x.i, op{kind: opRest, rest: as})
+	}
+	if as&^was&(finished|failed) != 0 {
+		x.s.Rec.Ended(x.i, as == failed, x.now)
 	}
 	if as == finished && x.s.ended != nil {
 		x.s.ended(x.i, x.now)
@@ -218,9 +219,9 @@ func (s *Shard) stir(in *instance) {
 func (s *Shard) pending(in *instance) (incident, waits bool) {
 	waits = in.runs != none
 	if s.notes.quiet(in) {
-		return false, waits || in.notes != none
+		return false, waits || s.notes.has(in)
 	}
-	for id := in.notes; id != none; id = s.notes.all[id].next {
+	for id := range s.notes.each(in) {
 		switch n := &s.notes.all[id]; n.kind {
 		case noteIncident:
 			incident = true
@@ -236,10 +237,10 @@ func (s *Shard) pending(in *instance) (incident, waits bool) {
 }
 
 // refusedForGood reports whether a guard's rejection is an incident: the
-// transition is an alternative, and the guard waits for nothing.
+// transition is an alternative, and the guard waits for no time.
 func (s *Shard) refusedForGood(id int32) bool {
 	n := &s.notes.all[id]
-	return s.rules[n.transition].alternative && !s.notes.due.Planned(id) && n.ref == stats.NoPlace
+	return s.rules[n.transition].alternative && !s.notes.due.Planned(id)
 }
 
 // atEnd reports whether all tokens are in final places, see
@@ -264,8 +265,11 @@ func (s *scopes) vacant(in *instance) bool { return len(in.piles) == 0 && len(s.
 // scratch and counts as created again.
 func (x *change) revive() {
 	if x.in.has(atRest) {
+		if x.in.has(finished | failed) {
+			x.s.Rec.Began(x.i, x.now)
+		}
 		x.s.unrest(x.in)
-		x.s.log.note(x.i, opRest, uint64(revived))
+		x.s.log.note(x.i, op{kind: opRest, rest: revived})
 	}
 	x.s.wake(x.i, x.now)
 }
@@ -319,10 +323,11 @@ func (s *Shard) Arrive(i, place int, data []byte, n uint32, now int64) error {
 // from which a replay derives what is written.
 func (x *change) inject(h held) {
 	x.took, x.out = x.took[:0], append(x.out[:0], h)
-	if x.name(); h.id != 0 {
+	x.name()
+	if h.id != 0 {
 		x.in.lastID = max(x.in.lastID, h.id+uint64(h.n)-1)
 	}
-	x.s.log.inject(x.i, &x.out[0])
+	x.s.log.note(x.i, op{kind: opInject, held: x.out[0]})
 	if x.s.shared {
 		x.startAfresh(false)
 		x.out[0].data = x.keep(h.spot, h.data)
@@ -415,15 +420,12 @@ func (x *change) fireFrame(f *frame, t int, data []byte, also Guard) error {
 		return x.s.refused(x.i, t, errGuard)
 	}
 	if !r.Action {
-		took, read := r.split(x.tokensOf(c))
-		o := &outcome{data: data}
-		if no := x.prepare(f, r, o, took, read, c.picked()); no != nil && no.full {
+		if no := x.try(f, c, &outcome{data: data}); no != nil && no.full {
 			return fmt.Errorf("transition %q: %w", id, no.at(x.s.Tables.Net))
 		} else if no != nil {
 			return x.s.refused(x.i, t, no.err)
 		}
 		x.s.notes.clear(x.in, f, t)
-		x.fire(f, c, took, o)
 	} else {
 		x.s.notes.clear(x.in, f, t)
 		x.start(c, false, data)

@@ -28,13 +28,9 @@ type Guard func(tokens []Placed, now int64) Verdict
 // Verdict is a guard's answer.
 type Verdict struct {
 	OK bool
-	// If not OK: the place that the guard waits for, or stats.NoPlace (-1), and
-	// a time at which it must be asked again (in a millisecond at the
-	// earliest), or
-	//  0. The guard is also asked again when that place, or a place of the
-	// transition's arcs, has changed.
-	WaitsFor int32
-	Again    int64
+	// Again is, if not OK, a time at which the guard must be asked again (in a millisecond at the
+	// earliest), or 0. It is also asked when a place of the transition's arcs has changed.
+	Again int64
 }
 
 // Start is a request to perform the action of a transition. Its tokens are in

@@ -19,9 +19,9 @@ import (
 func running(s *Shard) map[RunID]Start {
 	out := map[RunID]Start{}
 	for run, id := range s.runs.active {
-		n, l := &s.notes.all[id], s.load(id)
+		n, l := &s.notes.all[id], s.notes.all[id].run
 		in := &s.instances[n.instance]
-		start := Start{Run: run, Era: l.era, Instance: s.Number(int(n.instance)), Transition: int32(n.transition), Attempt: l.attempt,
+		start := Start{Run: run, Era: l.era, Instance: s.Number(int(n.instance)), Transition: int32(n.transition), Attempt: int(l.attempt),
 			Taken: s.seen(in, l.taken), Read: s.seen(in, l.read), Data: l.data, Started: n.since}
 		if limit := s.rules[n.transition].Timeout; limit > 0 {
 			start.Deadline = n.since + limit
@@ -77,7 +77,7 @@ func TestASuccessorHasTheRunsThatAreNotOver(t *testing.T) {
 	resumed, back := 0, 0
 	for range 150 {
 		cfg := randomConfig(t, r)
-		cfg.Runs, cfg.Bindings = true, slices.Clone(cfg.Bindings)
+		cfg.Bindings = slices.Clone(cfg.Bindings)
 		for k := range cfg.Bindings {
 			b := &cfg.Bindings[k]
 			b.Idempotent = b.Action && r.IntN(3) > 0
@@ -88,7 +88,8 @@ func TestASuccessorHasTheRunsThatAreNotOver(t *testing.T) {
 			for range r.IntN(4) {
 				o.happen(r, now)
 			}
-			if o.step(r.IntN(9), now); r.IntN(6) == 0 {
+			o.step(r.IntN(9), now)
+			if r.IntN(6) == 0 {
 				o.snapshot(now)
 			}
 			o.commit(now)
@@ -134,11 +135,11 @@ func TestASuccessorHasTheRunsThatAreNotOver(t *testing.T) {
 }
 
 func TestRunsInALogThatCannotBe(t *testing.T) {
-	cfg := Config{Tables: petritest.Compile(t, empty(petritest.Ring(2))), Bindings: []Binding{{Action: true, Idempotent: true}, {}}, Stride: 1, Count: 1, Log: true, Runs: true}
+	cfg := Config{Tables: petritest.Compile(t, empty(petritest.Ring(2))), Bindings: []Binding{{Action: true, Idempotent: true}, {}}, Stride: 1, Count: 1, Log: true}
 	n := byte(2 * len(cfg.Bindings))
 	token := []byte{1, 0, 1} // a token that was taken: place 0, identity 1
 	start := func(sequence, transition byte, tokens []byte) []byte {
-		return append(append([]byte{0, n + opStart, sequence, 0, transition, 2, refNone}, tokens...), 0)
+		return append(append([]byte{0, n + opStart, sequence, 0, transition, 2, refNone, 9}, tokens...), 0)
 	}
 	end := func(sequence, transition byte) []byte { return []byte{0, n + opEnd, sequence, transition} }
 	for name, log := range map[string][]byte{

@@ -76,7 +76,7 @@ func TestADueTimeByDataIsKeptOverARestart(t *testing.T) {
 		wantDue int64
 	}{
 		{"it is kept", until, until, 100},
-		{"with a log of a version that did not write it, it has the present variables", fixed, until, 900},
+		{"after a constant delay, it has the present variables", fixed, until, 900},
 		{"a binding with a constant delay does not use it", until, fixed, 5000},
 	} {
 		t.Run(c.rule, func(t *testing.T) {

@@ -18,7 +18,8 @@ func (s *Shard) Urge(now int64) (played int) {
 	left := s.Stirred[:0]
 	for _, i := range s.Stirred {
 		n, threw := s.urge(int(i), now)
-		if played += n; threw && !slices.Contains(left, i) {
+		played += n
+		if threw && !slices.Contains(left, i) {
 			left = append(left, i)
 		}
 	}
@@ -36,8 +37,6 @@ func (s *Shard) urge(i int, now int64) (n int, threw bool) {
 		}
 		if x.perform(c, contested) {
 			n++
-		} else {
-			x.unchoose(contested)
 		}
 	}
 	return n, s.done.threw(i)

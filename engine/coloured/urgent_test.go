@@ -52,7 +52,8 @@ func TestUrgeLeavesNoUrgentTransitionEnabled(t *testing.T) {
 				most = max(p.Step(1+i, now0), c.Step(1+i, now0))
 			}
 			a, b := p.Urge(now0), c.Urge(now0)
-			if urged += a + b; max(most, a, b) >= 1024 {
+			urged += a + b
+			if max(most, a, b) >= 1024 {
 				break // there is an endless loop
 			}
 			for i := range 3 {
@@ -90,7 +91,7 @@ func TestUrgentTransitionsOfAnyKind(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 8))
 		n, bindings := randomNet(r)
 		urgently(r, n)
-		cfg := Config{Tables: petritest.Compile(t, n), Bindings: bindings, Count: 3, Stride: 1, Seed: seed, Log: true, Runs: true}
+		cfg := Config{Tables: petritest.Compile(t, n), Bindings: bindings, Count: 3, Stride: 1, Seed: seed, Log: true}
 		s, err := New(cfg, now0)
 		if err != nil {
 			t.Fatal(err)

@@ -49,21 +49,6 @@ func (s *scopes) owner(f *frame, name string) *frame {
 	return f
 }
 
-// ownerAround returns the run to which a variable belongs that a token of a place in a new run
-// shows; ok is false if it is the new run, or a new one around it in f.
-func (s *scopes) ownerAround(f *frame, place int32, name string) (owner *frame, ok bool) {
-	scope := s.tables.ScopeOf(place)
-	if scope != f.scopeID() && s.tables.Net.Places[place].Data == petri.DataAround {
-		scope = s.tables.ScopeParent(scope)
-	}
-	for ; scope != f.scopeID(); scope = s.tables.ScopeParent(scope) {
-		if s.isLocal(scope, name) {
-			return nil, false
-		}
-	}
-	return s.owner(f, name), true
-}
-
 // owned returns the variables that a run owns, as JSON. The text is never changed, only replaced.
 func (s *scopes) owned(in *instance, f *frame) *[]byte {
 	if f == nil {
@@ -92,34 +77,28 @@ func (s *scopes) view(in *instance, at spot, data []byte) []byte {
 }
 
 // seen returns tokens with the data that they show.
-func (s *scopes) seen(in *instance, tokens []Placed) []Placed {
-	if !s.shared {
-		return tokens
-	}
-	tokens = slices.Clone(tokens)
-	for k := range tokens {
-		tokens[k].Token.Data = s.view(in, tokens[k].at(), tokens[k].Token.Data)
-	}
-	return tokens
-}
+func (s *scopes) seen(in *instance, tokens []Placed) []Placed { return s.with(in, tokens, nil) }
 
 // with returns tokens as they are seen, with the data that an action or a call returned, if any.
 // In a shared net, the variables that it does not name keep their values.
 func (s *scopes) with(in *instance, tokens []Placed, data []byte) []Placed {
-	tokens = s.seen(in, tokens)
-	if data == nil {
+	if !s.shared && data == nil {
 		return tokens
 	}
 	tokens = slices.Clone(tokens)
 	for k := range tokens {
-		tokens[k].Token.Data = s.renewed(tokens[k].Token.Data, data)
+		p := &tokens[k]
+		p.Token.Data = s.renewed(s.view(in, p.at(), p.Token.Data), data)
 	}
 	return tokens
 }
 
-// renewed returns the data of a token after an action or a call returned data for it.
+// renewed returns the data of a token after an action or a call returned data for it, if any.
 func (s *scopes) renewed(old, data []byte) []byte {
-	if !s.shared || old == nil {
+	switch {
+	case data == nil:
+		return old
+	case !s.shared:
 		return data
 	}
 	return s.over(old, data)
@@ -153,21 +132,22 @@ func (x *change) keep(at spot, data []byte) []byte {
 	return nil
 }
 
-// news are the variables to write, by the run that owns them.
-type news map[*frame]object
-
-// add adds those of some fields that are new, as a run sees them.
-func (n news) add(s *Shard, in *instance, owner func(name string) (f *frame, ok bool), fields object) {
-	for name, value := range fields {
-		f, ok := owner(name)
-		if !ok || s.fields(*s.owned(in, f)).has(name, value) {
-			continue
+// news returns the values that writes change, by the run that owns the variables.
+func (x *change) news(writes []write) map[*frame]object {
+	all := map[*frame]object{}
+	for _, w := range writes {
+		for name, value := range w.fields {
+			f := x.s.owner(w.f, name)
+			if x.s.fields(*x.s.owned(x.in, f)).has(name, value) {
+				continue
+			}
+			if all[f] == nil {
+				all[f] = object{}
+			}
+			all[f][name] = value
 		}
-		if n[f] == nil {
-			n[f] = object{}
-		}
-		n[f][name] = value
 	}
+	return all
 }
 
 // settleWrites gives variables their values after a firing, an injection, or a part of it. A new
@@ -176,10 +156,7 @@ func (x *change) settleWrites(log bool) {
 	if len(x.writes) == 0 && len(x.fresh) == 0 {
 		return
 	}
-	all := news{}
-	for _, w := range x.writes {
-		all.add(x.s, x.in, func(name string) (*frame, bool) { return x.s.owner(w.f, name), true }, w.fields)
-	}
+	all := x.news(x.writes)
 	fresh := make(map[*frame]bool, len(x.fresh))
 	for _, f := range x.fresh {
 		fresh[f] = true
@@ -225,8 +202,9 @@ func (x *change) startAfresh(log bool) {
 		return
 	}
 	x.s.variables[x.in.index] = nil
-	if x.rewritten = append(x.rewritten, nil); log {
-		x.s.log.note(x.i, opAfresh)
+	x.rewritten = append(x.rewritten, nil)
+	if log {
+		x.s.log.note(x.i, op{kind: opAfresh})
 	}
 }
 
@@ -260,7 +238,7 @@ func (s *scopes) seenBy(in *instance, f *frame, r *rule) []byte {
 }
 
 // rebased applies rebase to the outcome of a run.
-func (s *Shard) rebased(in *instance, f *frame, r *rule, l *load, o *outcome) {
+func (s *Shard) rebased(in *instance, f *frame, r *rule, l *run, o *outcome) {
 	if l.seen == nil {
 		return
 	}

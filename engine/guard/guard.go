@@ -30,9 +30,6 @@ const (
 // microseconds.
 const askAgain = 1_000_000
 
-// noPlace is stats.NoPlace: a guard never waits for a place.
-const noPlace = -1
-
 // Error is a mistake in the text of a guard, or an error of a guard about some
 // tokens.
 type Error struct {
@@ -291,7 +288,7 @@ func (c *condition) notYet(value any, err error, in *input) bool {
 
 // ask is a coloured.Guard. It panics with an *Error.
 func (c *conditions) ask(tokens []coloured.Placed, now int64) coloured.Verdict {
-	v := coloured.Verdict{OK: true, WaitsFor: noPlace}
+	v := coloured.Verdict{OK: true}
 	in := &input{tokens: tokens, now: now, places: c.places}
 	for _, part := range c.parts {
 		value, err := part.value(in)

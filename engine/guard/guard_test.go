@@ -87,7 +87,7 @@ func TestWhatAnExpressionSees(t *testing.T) {
 		`who + "!" == "Bob!"`,
 		`true`,
 	} {
-		if v, err := ask(t, text, tokens); !v.OK || err != nil || v.WaitsFor != -1 || v.Again != 0 {
+		if v, err := ask(t, text, tokens); !v.OK || err != nil || v.Again != 0 {
 			t.Errorf("%s: %+v, %v", text, v, err)
 		}
 	}
@@ -299,7 +299,7 @@ func TestNoIsAskedAgainOnlyIfTimeMayChangeIt(t *testing.T) {
 		`= customer.age > 30`:                             0,
 		`customer.age > 30`:                               0,
 	} {
-		if v, err := ask(t, text, tokens); v != (coloured.Verdict{WaitsFor: -1, Again: again}) || err != nil {
+		if v, err := ask(t, text, tokens); v != (coloured.Verdict{Again: again}) || err != nil {
 			t.Errorf("%s: %+v, %v", text, v, err)
 		}
 	}

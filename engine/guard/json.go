@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cockroachdb/apd/v3"
+	"github.com/woodsbury/decimal128"
 
 	"github.com/pnagent/pnagent/engine/guard/feel"
 )
@@ -23,7 +23,7 @@ func appendJSON(to []byte, v any) ([]byte, error) {
 		return appendObject(to, slices.Sorted(maps.Keys(v)), func(k string) any { return v[k] })
 	case *feel.Context:
 		return appendObject(to, v.Keys(), func(k string) any { e, _ := v.Get(k); return e })
-	case *apd.Decimal:
+	case decimal128.Decimal:
 		return within(append(to, feel.Digits(v)...))
 	case interface{ ISO() string }:
 		return appendScalar(to, v.ISO())

@@ -144,7 +144,8 @@ func (m *model) append(t testing.TB, f *File, rng *rand.Rand) error {
 	if last != m.last+uint64(len(group)) || f.Last() != last {
 		t.Fatalf("append of %d commits after %d: last is %d", len(group), m.last, last)
 	}
-	if m.last = last; f.options.Mode == SyncAlways && f.Durable() != last {
+	m.last = last
+	if f.options.Mode == SyncAlways && f.Durable() != last {
 		t.Fatalf("with fsync always, %d of %d commits are durable", f.Durable(), last)
 	}
 	m.durable = f.Durable()
@@ -298,7 +299,8 @@ func TestAfterAFailedSyncOrAFullDiskNothingIsAcknowledgedThatIsNotThere(t *testi
 				stopped[bad]++
 				m.stopped(t, f, cause)
 			}
-			if dir = dir.kill(); rng.IntN(2) == 0 {
+			dir = dir.kill()
+			if rng.IntN(2) == 0 {
 				dir = m.powerLost(dir, rng)
 			}
 		}

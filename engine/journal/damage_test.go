@@ -258,7 +258,7 @@ func TestFilesThatAreMissingOrStrangeAreRefused(t *testing.T) {
 	header := func(magic string, v uint32, sequence uint64) []byte {
 		b := header{magic: magic, id: 1, sequence: sequence}.append(nil)
 		binary.LittleEndian.PutUint32(b[8:], v)
-		binary.LittleEndian.PutUint32(b[28:], crc32.Checksum(b[:28], castagnoli))
+		binary.LittleEndian.PutUint32(b[28:], crc32.Checksum(b[:28], castagnoli()))
 		return b
 	}
 	tests := map[string]struct {

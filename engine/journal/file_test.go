@@ -290,7 +290,8 @@ func TestWhatIsNotThereCanNotBeRead(t *testing.T) {
 	}
 	read := uint64(0)
 	for c, err := range f.Read(context.Background(), 5) {
-		if read = c.Sequence; err != nil {
+		read = c.Sequence
+		if err != nil {
 			t.Error(err)
 		}
 		break
@@ -302,7 +303,8 @@ func TestWhatIsNotThereCanNotBeRead(t *testing.T) {
 	cancel()
 	calls := 0
 	for _, err := range f.Read(ctx, 5) {
-		if calls++; !errors.Is(err, context.Canceled) {
+		calls++
+		if !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	}

@@ -26,13 +26,14 @@ const (
 	lockName       = "lock"
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// castagnoli returns the table of the library, which makes it at the first use.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // seed returns the value with which all checksums of one journal start. The
 // checksum of a record of another journal, such as one inside a payload, is
 // therefore wrong.
 func seed(id uint64) uint32 {
-	return crc32.Checksum(binary.LittleEndian.AppendUint64(nil, id), castagnoli)
+	return crc32.Checksum(binary.LittleEndian.AppendUint64(nil, id), castagnoli())
 }
 
 // header is at the start of every file.
@@ -48,7 +49,7 @@ func (h header) append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, version)
 	b = binary.LittleEndian.AppendUint64(b, h.id)
 	b = binary.LittleEndian.AppendUint64(b, h.sequence)
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli))
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli()))
 }
 
 // parseHeader parses the header of the file called name. It checks the magic
@@ -67,7 +68,7 @@ func parseHeader(name string, b []byte) (header, error) {
 	if v := binary.LittleEndian.Uint32(b[8:]); v != version {
 		return header{}, fmt.Errorf("%s: offset 8: version %d, expected %d: %w", name, v, version, ErrVersion)
 	}
-	if crc32.Checksum(b[:headerSize-4], castagnoli) != binary.LittleEndian.Uint32(b[headerSize-4:]) {
+	if crc32.Checksum(b[:headerSize-4], castagnoli()) != binary.LittleEndian.Uint32(b[headerSize-4:]) {
 		return bad(0, "the header's checksum does not hold")
 	}
 	h := header{magic: want.magic, id: binary.LittleEndian.Uint64(b[12:]), sequence: binary.LittleEndian.Uint64(b[20:])}
@@ -95,8 +96,8 @@ func appendRecord(b []byte, seed uint32, sequence, durable uint64, payload []byt
 	b = binary.LittleEndian.AppendUint64(b, sequence)
 	b = binary.LittleEndian.AppendUint64(b, durable)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))
-	b = binary.LittleEndian.AppendUint32(b, crc32.Update(seed, castagnoli, payload))
-	b = binary.LittleEndian.AppendUint32(b, crc32.Update(seed, castagnoli, b[start:]))
+	b = binary.LittleEndian.AppendUint32(b, crc32.Update(seed, castagnoli(), payload))
+	b = binary.LittleEndian.AppendUint32(b, crc32.Update(seed, castagnoli(), b[start:]))
 	return append(b, payload...)
 }
 
@@ -110,7 +111,7 @@ func parseRecord(b []byte, seed uint32) (r record, ok bool) {
 		sum:      binary.LittleEndian.Uint32(b[20:]),
 	}
 	ok = r.length <= MaxCommit && r.durable <= r.sequence &&
-		crc32.Update(seed, castagnoli, b[:recordHeader-4]) == binary.LittleEndian.Uint32(b[recordHeader-4:])
+		crc32.Update(seed, castagnoli(), b[:recordHeader-4]) == binary.LittleEndian.Uint32(b[recordHeader-4:])
 	return r, ok
 }
 

@@ -17,14 +17,14 @@ func mend(b []byte) {
 	if len(b) < headerSize {
 		return
 	}
-	binary.LittleEndian.PutUint32(b[headerSize-4:], crc32.Checksum(b[:headerSize-4], castagnoli))
+	binary.LittleEndian.PutUint32(b[headerSize-4:], crc32.Checksum(b[:headerSize-4], castagnoli()))
 	start := seed(binary.LittleEndian.Uint64(b[12:]))
 	for k := headerSize; k+recordHeader <= len(b); {
 		n := int(binary.LittleEndian.Uint32(b[k+16:]))
 		if n <= len(b)-k-recordHeader {
-			binary.LittleEndian.PutUint32(b[k+20:], crc32.Update(start, castagnoli, b[k+recordHeader:k+recordHeader+n]))
+			binary.LittleEndian.PutUint32(b[k+20:], crc32.Update(start, castagnoli(), b[k+recordHeader:k+recordHeader+n]))
 		}
-		binary.LittleEndian.PutUint32(b[k+24:], crc32.Update(start, castagnoli, b[k:k+24]))
+		binary.LittleEndian.PutUint32(b[k+24:], crc32.Update(start, castagnoli(), b[k:k+24]))
 		k += recordHeader + n
 	}
 }

@@ -81,7 +81,7 @@ func (r *records) read() (record, []byte, error) {
 	if err != nil {
 		return record{}, nil, r.short(err)
 	}
-	if crc32.Update(r.seed, castagnoli, payload) != rec.sum {
+	if crc32.Update(r.seed, castagnoli(), payload) != rec.sum {
 		return record{}, nil, r.damaged("the record's payload does not check")
 	}
 	if err := r.count(rec); err != nil {

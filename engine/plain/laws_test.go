@@ -116,7 +116,11 @@ func inOrderOf(rows *stats.Rows, places, transitions []int) *stats.Rows {
 	out.Places, out.Transitions, out.Blocks = nil, nil, slices.Clone(rows.Blocks)
 	for _, to := range places {
 		p := rows.Places[to]
-		for _, token := range p.Stuck {
+		tokens := slices.Clone(p.Stuck)
+		for _, g := range p.Groups {
+			tokens = append(tokens, g.Oldest)
+		}
+		for _, token := range tokens {
 			for k, w := range token.Waits {
 				token.Waits[k].Transition = int32(slices.Index(transitions, int(w.Transition)))
 				if w.Place >= 0 {
@@ -225,7 +229,8 @@ func renumberLog(t *testing.T, log []byte, places, transitions []int) []byte {
 			if op < n {
 				op = uint64(transitions[op])
 			}
-			if out = binary.AppendUvarint(out, op); op == n+opFail {
+			out = binary.AppendUvarint(out, op)
+			if op == n+opFail {
 				out = binary.AppendUvarint(out, uint64(transitions[next()]))
 			}
 			continue
@@ -247,6 +252,7 @@ func counted(rows *stats.Rows) *stats.Rows {
 		for k := range rows.Places[p].Stuck {
 			rows.Places[p].Stuck[k].Waits = nil
 		}
+		rows.Places[p].Groups = nil
 	}
 	return rows
 }

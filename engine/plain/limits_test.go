@@ -81,7 +81,7 @@ func TestToInjectNothingChangesNothing(t *testing.T) {
 	s.Step(10, now0)
 	want := rowsOf(s, now0)
 	s.Ready()
-	if err := s.Inject(0, 0, 0, now0); err != nil || s.Present() != 0 || s.Ready().Log != nil {
+	if err := s.Inject(0, 0, 0, now0); err != nil || s.Present() != 0 || len(s.Ready().Log) != 0 {
 		t.Errorf("%v, ready: %b", err, s.Present())
 	}
 	if d := difference(want, rowsOf(s, now0)); d != "" {
@@ -159,7 +159,8 @@ func TestAQueueHasTheMemoryOfWhatIsInIt(t *testing.T) {
 		for range n {
 			plain = append(plain, at)
 		}
-		if n = r.Uint32N(uint32(min(len(plain), 4))); len(plain) > 20 {
+		n = r.Uint32N(uint32(min(len(plain), 4)))
+		if len(plain) > 20 {
 			n = uint32(len(plain) - 10)
 		}
 		var gone []int64

@@ -18,10 +18,9 @@ const (
 // opFire with a transition number beyond the last transition is one of these
 // operations. They move no token.
 const (
-	opRest  = iota // the instance came to rest: its clocks start, or it has ended
-	opFail         // a transition could not fire, and the instance has failed
-	opExact        // this log records when instances came to rest; with older logs Replay derives it
-	opRun          // firings of one instance, one after the other: 1 + the transition of each, then 0
+	opRest = iota // the instance came to rest: its clocks start, or it has ended
+	opFail        // a transition could not fire, and the instance has failed
+	opRun         // firings of one instance, one after the other: 1 + the transition of each, then 0
 	opBeyond
 )
 
@@ -29,7 +28,6 @@ const (
 type log struct {
 	on      bool // see Config.Log
 	text    []byte
-	began   int // the length of an empty one
 	rules   int
 	members *shard.Members
 
@@ -39,21 +37,15 @@ type log struct {
 	singleAt int // then the offset of its transition
 }
 
-// newLog returns a log that records its kind.
+// newLog returns a log of a net with a number of transitions.
 func newLog(rules int, members *shard.Members) log {
-	text := binary.AppendUvarint([]byte{opFire}, uint64(rules)+opExact)
-	return log{on: true, text: text, began: len(text), rules: rules, members: members, running: -1, single: -1}
+	return log{on: true, rules: rules, members: members, running: -1, single: -1}
 }
 
 // take returns what was written since the last call.
 func (l *log) take() (text []byte) {
-	if !l.on {
-		return nil
-	}
 	l.endRun()
-	if len(l.text) > l.began {
-		text, l.text = l.text, l.text[:l.began]
-	}
+	text, l.text = l.text, l.text[:0]
 	return text
 }
 
@@ -140,25 +132,14 @@ func (l *log) fail(i, t int) {
 // error wraps [ErrLog].
 func (s *Shard) Replay(text []byte, now int64) error {
 	defer func(on, noting bool) { s.log.on, s.noting = on, noting }(s.log.on, s.noting)
-	s.log.on, s.noting, s.exact = false, false, false
-	s.touched = s.touched[:0]
+	s.log.on, s.noting = false, false
 	for r := (&shard.Reader{Left: text}); len(r.Left) > 0; {
-		if s.replayOne(r, now); r.Err != nil {
+		s.replayOne(r, now)
+		if r.Err != nil {
 			return r.Err
 		}
 	}
-	for _, i := range s.touched {
-		s.resume(int(i), now)
-	}
 	return nil
-}
-
-// ReplayOlder is Replay for a log of an older version, which recorded again at
-// each start that instances are at rest. Those records change nothing.
-func (s *Shard) ReplayOlder(log []byte, now int64) error {
-	s.repeats = true
-	defer func() { s.repeats = false }()
-	return s.Replay(log, now)
 }
 
 // replayOne applies one operation.
@@ -173,8 +154,6 @@ func (s *Shard) replayOne(r *shard.Reader, now int64) {
 	n := uint64(len(s.rules))
 	switch t := r.Next(n + opBeyond - 1); {
 	case r.Err != nil:
-	case t == n+opExact:
-		s.exact = true
 	case t == n+opFail:
 		s.replayFail(r, i, mine)
 	case t == n+opRun:
@@ -187,33 +166,12 @@ func (s *Shard) replayOne(r *shard.Reader, now int64) {
 	}
 }
 
-// touch prepares an instance for an operation of a replay. If the log does not
-// record when instances came to rest, touch remembers that this one may have.
+// touch prepares an instance for an operation of a replay. One that a state
+// left out because it never moved has been at rest since it was created: its
+// clocks run since then.
 func (s *Shard) touch(i int) {
-	if !s.Timed || s.exact && !s.loaded {
-		return
-	}
-	if n := len(s.touched); n > 0 && s.touched[n-1] == int32(i) {
-		return
-	}
-	s.begin(i)
-	if !s.exact {
-		s.touched = append(s.touched, int32(i))
-	}
-}
-
-// resume starts the clocks of an instance that was settled at that time, if no
-// immediate transition is enabled.
-func (s *Shard) resume(i int, at int64) {
-	if c := &s.cells[i]; s.Timed && s.quiet(c) {
-		s.startClocks(i, c, at)
-	}
-}
-
-// begin starts the clocks of an instance that is in its initial state.
-func (s *Shard) begin(i int) {
-	if s.cells[i].flags&everMoved == 0 {
-		s.resume(i, s.created)
+	if c := &s.cells[i]; s.Timed && s.loaded && c.flags&everMoved == 0 && s.quiet(c) {
+		s.startClocks(i, c, s.created)
 	}
 }
 
@@ -274,12 +232,12 @@ func (s *Shard) replayFail(r *shard.Reader, i int, mine bool) {
 // replayRest puts an instance at rest.
 func (s *Shard) replayRest(r *shard.Reader, i int, now int64) {
 	c := &s.cells[i]
-	switch again := c.flags&atRest != 0; {
+	switch {
 	case !s.quiet(c):
 		r.Fail("instance %d comes to rest while an immediate transition is enabled; expected none to be, as by the bindings under which it was written", s.Number(i))
-	case again && !s.repeats:
+	case c.flags&atRest != 0:
 		r.Fail("instance %d comes to rest, and was at rest before; expected it to have moved", s.Number(i))
-	case !again:
+	default:
 		s.rest(i, c, now)
 	}
 }

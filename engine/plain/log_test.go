@@ -51,6 +51,7 @@ func presentOf(s *Shard, now int64) []stats.Place {
 		for k := range rows.Places[p].Stuck {
 			rows.Places[p].Stuck[k].Waits = nil
 		}
+		rows.Places[p].Groups = nil
 	}
 	return rows.Places
 }

@@ -10,7 +10,7 @@ import (
 // Columns are the columns that Look fills in: all except those of actions,
 // which plain transitions do not have, and those of queues, for which see
 // Queue.
-const Columns = stats.AllColumns &^ (stats.ColRunning | stats.ColDuration | stats.ColTimeouts | stats.ColQueues | stats.ColWaiting)
+const Columns = stats.AllColumns &^ (stats.ColRunning | stats.ColDuration | stats.ColTimeouts | stats.ColQueues | stats.ColWaiting | stats.ColNextDue)
 
 // Look adds the shard's rows as of now. It reads all instances once to count
 // the tokens that are present, so that firing need not count them. name returns
@@ -33,9 +33,10 @@ func (s *Shard) Look(now int64, name func(number int) string, rows *stats.Rows) 
 type look struct {
 	*stats.Present[int32]
 	s       *Shard
-	marking []uint32   // by place: see mark
-	aged    []int32    // non-final places where the current instance has an old token
-	tests   [][]tested // by transition
+	waits   []stats.Wait // reused memory
+	marking []uint32     // by place: see mark
+	aged    []int32      // non-final places where the current instance has an old token
+	tests   [][]tested   // by transition
 }
 
 // tested is a condition, and how many instances it blocks.
@@ -86,7 +87,13 @@ func (l *look) cell(i int) {
 }
 
 func (l *look) tokens(i, p int, injected int64, n uint32) {
-	if l.Tokens(p, int32(i), injected, n, int32(i)) && l.Old(injected) {
+	first := l.Tokens(p, int32(i), injected, n, int32(i))
+	if !l.Old(injected) {
+		return
+	}
+	l.waits = l.s.appendWaits(l.waits[:0], i, p)
+	l.Group(p, stats.Foremost(l.waits), injected, n, int32(i))
+	if first {
 		l.aged = append(l.aged, int32(p))
 	}
 }
@@ -208,9 +215,11 @@ func (l *look) nth(c *cell, cond petri.Cond) int64 {
 // waits returns what each transition that needs a place waits for in an
 // instance. In a deadlocked instance the deadlock comes first, then the
 // conditions that the transition lacks.
-func (s *Shard) waits(i, p int) []stats.Wait {
+func (s *Shard) waits(i, p int) []stats.Wait { return s.appendWaits(nil, i, p) }
+
+// appendWaits appends them to an empty list.
+func (s *Shard) appendWaits(out []stats.Wait, i, p int) []stats.Wait {
 	cell := &s.cells[i]
-	var out []stats.Wait
 	for _, w := range s.Tables.Watchers(p) {
 		if w.Lo == 0 || len(out) >= stats.MaxWaits {
 			continue

@@ -176,6 +176,12 @@ func TestALookListsWhatIsEnabledAndWhatTokensWaitFor(t *testing.T) {
 			t.Fatalf("(-plain +look):\n%s", d)
 		}
 		for p := range rows.Places {
+			for _, g := range rowsOf(s, now+stats.BlockedAfter).Places[p].Groups {
+				if w := stats.Foremost(looks[g.Oldest.Instance].waits(p)); w.Reason != g.Reason || g.Tokens > rows.Places[p].Tokens {
+					t.Fatalf("place %d: group %+v, its oldest token waits: %v", p, g, w.Reason)
+				}
+				count["group of "+g.Reason.String()]++
+			}
 			for _, token := range rows.Places[p].Stuck {
 				l := looks[token.Instance]
 				if d := difference(l.waits(p), token.Waits); d != "" {
@@ -188,7 +194,7 @@ func TestALookListsWhatIsEnabledAndWhatTokensWaitFor(t *testing.T) {
 		}
 	}
 	for _, what := range []string{"enabled 0", "enabled 1", "enabled 2", fmt.Sprint(stats.ReasonDead), fmt.Sprint(stats.ReasonMissing), fmt.Sprint(stats.ReasonInhibited),
-		fmt.Sprint(stats.ReasonEnabled), fmt.Sprint(stats.ReasonManual), fmt.Sprint(stats.ReasonDelayed)} {
+		fmt.Sprint(stats.ReasonEnabled), fmt.Sprint(stats.ReasonManual), fmt.Sprint(stats.ReasonDelayed), "group of missing"} {
 		if count[what] < 30 {
 			t.Errorf("%s was seen only %d times: %v", what, count[what], count)
 		}

@@ -52,6 +52,11 @@ func (d Delay) mean() int64 {
 	return int64(min(max(v, 0), maxDelay))
 }
 
+// Valid reports whether the delay is a distribution of times that are not negative.
+func (d Delay) Valid() bool { return d.Shape <= Normal && valid(d.A) && valid(d.B) }
+
+func valid(micros float64) bool { return micros >= 0 && micros <= maxDelay }
+
 // Late returns how much later than due a transition with this delay may fire, in
 // microseconds: 1 % of the mean, at most 5 ms.
 func (d Delay) Late() int64 { return shard.Late(d.mean()) }

@@ -131,7 +131,8 @@ func randomConfig(t *testing.T, r *rand.Rand) Config {
 		}
 		cfg.Tables = petritest.Compile(t, net)
 	}
-	if cfg.Modes = randomModes(r, cfg.Tables); r.IntN(3) == 0 {
+	cfg.Modes = randomModes(r, cfg.Tables)
+	if r.IntN(3) == 0 {
 		cfg.Modes = nil
 	}
 	if r.IntN(3) == 0 {
@@ -163,7 +164,8 @@ func TestAFollowerSeesWhatTheOwnerSees(t *testing.T) {
 					o.Step(r.IntN(30), now)
 				}
 			}
-			switch o.Step(r.IntN(9), now); r.IntN(6) {
+			o.Step(r.IntN(9), now)
+			switch r.IntN(6) {
 			case 0:
 				o.snapshot(now)
 			case 1, 2: // two commits at one time
@@ -205,7 +207,8 @@ func TestAFollowerContinuesAsTheOwnerWouldHave(t *testing.T) {
 		now := now0
 		for range 12 {
 			o.happen(r, now)
-			if o.Step(1000, now); r.IntN(5) == 0 {
+			o.Step(1000, now)
+			if r.IntN(5) == 0 {
 				o.snapshot(now)
 			}
 			o.commit(now)
@@ -278,7 +281,8 @@ func TestInstancesThatAreSpentAreNotKept(t *testing.T) {
 		{"that began with a token", Config{Stride: 1, Tables: petritest.Compile(t, queueNet(1))}, 8},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			if c.cfg.Count = 1000; c.cfg.Tables == nil {
+			c.cfg.Count = 1000
+			if c.cfg.Tables == nil {
 				c.cfg.Tables = petritest.Compile(t, queueNet(0))
 			}
 			o := newOwner(t, c.cfg, now0)

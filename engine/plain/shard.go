@@ -60,11 +60,8 @@ type Shard struct {
 	created   int64 // when the instances were created
 	log       log
 	crossings []split.Crossing // since then
-	touched   []int32          // by Replay
 	noting    bool             // firings are recorded, or may put tokens into other parts
-	exact     bool             // in Replay: the log records when instances came to rest
 	loaded    bool             // LoadState was called
-	repeats   bool             // see ReplayOlder
 
 	dispatch *dispatch // nil: ready is in use
 	ready    ring

@@ -155,6 +155,7 @@ func comparable(rows *stats.Rows) *stats.Rows {
 		for i := range rows.Places[p].Stuck {
 			rows.Places[p].Stuck[i].Waits = nil
 		}
+		rows.Places[p].Groups = nil
 		if len(rows.Places[p].Stuck) == 0 {
 			rows.Places[p].Stuck = nil
 		}

@@ -97,6 +97,7 @@ func (s *Shard) fireOrFail(i int, c *cell, t int, now int64) bool {
 	}
 	s.fail(c, t)
 	s.log.fail(i, t)
+	s.Rec.Ended(i, true, now)
 	return false
 }
 
@@ -125,7 +126,8 @@ func (s *Shard) fire(i int, c *cell, t int, now int64) error {
 			s.cross(i, crosses)
 		}
 	}
-	if c.turn = uint16(t + 1); t+1 == len(s.rules) {
+	c.turn = uint16(t + 1)
+	if t+1 == len(s.rules) {
 		c.turn = 0
 	}
 	if s.Timed {
@@ -192,6 +194,9 @@ func (s *Shard) settle(i int, c *cell, now int64) {
 	}
 	if s.rest(i, c, now) {
 		s.log.rest(i)
+		if c.flags&finished != 0 {
+			s.Rec.Ended(i, false, now)
+		}
 	}
 }
 
@@ -239,6 +244,9 @@ func (s *Shard) atEnd(c *cell) (end, empty bool) {
 // wake makes an instance at rest active again. One that had ended starts from
 // scratch and counts as created again.
 func (s *Shard) wake(i int, c *cell, now int64) {
+	if c.flags&(finished|failed) != 0 {
+		s.Rec.Began(i, now)
+	}
 	s.stir(c)
 	s.enqueue(i, now)
 }
@@ -304,17 +312,10 @@ func (s *Shard) Fire(i, t int, now int64) error {
 }
 
 func (s *Shard) refuse(c *cell, t int) error {
-	net := s.Tables.Net
 	for _, cond := range s.rules[t].conds {
-		m := s.tokens(c, int(cond.Place))
-		if cond.Holds(m) {
-			continue
+		if m := s.tokens(c, int(cond.Place)); !cond.Holds(m) {
+			return s.Refusal(t, cond, m, m)
 		}
-		place := net.Places[cond.Place].ID
-		if m < cond.Lo {
-			return fmt.Errorf("transition %q: %w: place %q holds %d tokens, expected %d or more", net.Transitions[t].ID, petri.ErrNotEnabled, place, m, cond.Lo)
-		}
-		return fmt.Errorf("transition %q: %w: place %q holds %d tokens, expected fewer than %d", net.Transitions[t].ID, petri.ErrNotEnabled, place, m, cond.Hi)
 	}
 	return petri.ErrNotEnabled
 }

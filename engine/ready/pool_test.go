@@ -115,13 +115,15 @@ func (b *bench) check(op string) {
 	sum := 0
 	for i, want := range b.model.work {
 		n := b.pool.Waiting(i)
-		if sum += n; n != want || b.pool.Full(i) != (b.model.bound > 0 && want >= b.model.bound) {
+		sum += n
+		if n != want || b.pool.Full(i) != (b.model.bound > 0 && want >= b.model.bound) {
 			b.t.Fatalf("after %s: instance %d has %d, full %v; want %d", op, i, n, b.pool.Full(i), want)
 		}
 	}
 	present := uint8(0)
 	for _, i := range b.model.ready {
-		if present |= 1; b.strict {
+		present |= 1
+		if b.strict {
 			present |= 1 << b.model.priority[i]
 		}
 	}

@@ -46,7 +46,8 @@ func TestQuotedRoundRobinCycleTable(t *testing.T) {
 	}
 	var got []int32
 	for e, ok := q.Pop(0); ok; e, ok = q.Pop(0) {
-		if got = append(got, e); e == 15 {
+		got = append(got, e)
+		if e == 15 {
 			push(7, 31, 32)
 		}
 	}
@@ -117,7 +118,8 @@ func TestStrictServesTheHighestFirstAndInOrderInsideOne(t *testing.T) {
 	}
 	var got []int32
 	for e, ok := q.Pop(0); ok; e, ok = q.Pop(0) {
-		if got = append(got, e); e == 1 {
+		got = append(got, e)
+		if e == 1 {
 			q.Push(6, 5, 0) // arrives while p3 is served: served before the rest of p3
 		}
 	}
@@ -277,7 +279,8 @@ func TestOldestSinceIsThatOfTheHead(t *testing.T) {
 		now, longest := int64(0), 1
 		bias := 4 + rnd.IntN(3)
 		for step := range 5000 {
-			if now += int64(rnd.IntN(10) / (9 - int(seed%9))); rnd.IntN(10) < bias {
+			now += int64(rnd.IntN(10) / (9 - int(seed%9)))
+			if rnd.IntN(10) < bias {
 				q.Push(1, 0, now)
 				times = append(times, now)
 			} else if _, ok := q.Pop(now); ok {

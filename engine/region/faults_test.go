@@ -94,7 +94,8 @@ func owned(t *testing.T, m *Member, part int, owners ...string) *engine.Engine {
 	cfg.Journal, cfg.Part = f, &m.cfg.Parts[part].Part
 	var e *engine.Engine
 	for _, owner := range owners {
-		if cfg.Source = owner; e != nil {
+		cfg.Source = owner
+		if e != nil {
 			if err := e.Release(t.Context(), ""); err != nil {
 				t.Fatal(err)
 			}

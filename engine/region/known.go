@@ -59,7 +59,7 @@ func (r *roster) learn(b *Beat) {
 			continue
 		}
 		k := Known{Part: p.Part, Owner: b.Source, Epoch: p.Epoch, Position: p.Position, Chain: p.Chain, Since: p.Since}
-		if k.check() == nil { // an older version may leave fields out
+		if k.check() == nil {
 			r.keepKnown(k, b.Again)
 		}
 	}

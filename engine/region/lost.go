@@ -62,7 +62,7 @@ func fits(ctx context.Context, log Log, at engine.Cursor) (bool, error) {
 // placed compares a log with what was read of it up to a cursor.
 func placed(ctx context.Context, log Log, at engine.Cursor) (placement, error) {
 	if at.Mark == 0 && at.Position > 0 {
-		return present, nil // written by a version without marks
+		return present, nil // nothing shows the opposite
 	}
 	ctx, cancel := context.WithTimeout(ctx, fitWithin)
 	defer cancel()
@@ -76,7 +76,7 @@ func placed(ctx context.Context, log Log, at engine.Cursor) (placement, error) {
 			return differs, err
 		}
 	}
-	// The last entry that was read is removed or has no mark: the next one holds it.
+	// The last entry that was read is removed, or is the first one, which has no mark: the next one holds it.
 	switch before, _, err := entryAt(ctx, log, at.Position+1); {
 	case errors.Is(err, journal.ErrAhead):
 		return present, nil // there is no next entry
@@ -142,7 +142,8 @@ func (r *replica) awaitFit(ctx context.Context, e *engine.Engine, upstream []Log
 			}
 			return errRewound
 		}
-		if r.halt(reason); reason != logged {
+		r.halt(reason)
+		if reason != logged {
 			r.member.cfg.Log.Error("the part is stopped", "part", r.part.Name, "reason", reason)
 			logged = reason
 		}
@@ -178,7 +179,7 @@ func (r *replica) rewind(ctx context.Context, e *engine.Engine, upstream []Log) 
 		var err error
 		for _, common = range known {
 			if common != now && common.Position > 0 && common.Mark == 0 {
-				continue // written by a version without marks: it cannot be checked
+				continue // it cannot be checked
 			}
 			if ok, err = fits(ctx, log, common.Cursor); ok || err != nil {
 				break

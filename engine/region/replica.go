@@ -89,7 +89,8 @@ func (r *replica) run(ctx context.Context) error {
 		case errors.Is(err, errAway):
 			r.halt("") // others can read the log
 		}
-		if wait = min(2*wait, retryMost); followed || errors.Is(err, errAway) {
+		wait = min(2*wait, retryMost)
+		if followed || errors.Is(err, errAway) {
 			wait = retryAfter
 		}
 		switch {
@@ -207,7 +208,11 @@ func (r *replica) status() BeatPart {
 	if s.Position == 0 {
 		s = r.engine.Standing()
 	}
-	b.Epoch, b.Position, b.Chain, b.Round, b.Since = s.Epoch, s.Position, s.Chain, s.Round, s.Since
+	b.Epoch = s.Epoch
+	b.Position = s.Position
+	b.Chain = s.Chain
+	b.Round = s.Round
+	b.Since = s.Since
 	if r.role == Owner && len(s.Cursors) > 0 {
 		b.Cursors, b.Marks = make(map[string]uint64, len(s.Cursors)), make(map[string]engine.Mark, len(s.Cursors))
 		for i, c := range s.Cursors {

@@ -35,7 +35,8 @@ func (l *scripted) Follow(_ context.Context, from uint64, each func(journal.Comm
 	l.froms = append(l.froms, from)
 	n := uint64(0)
 	for _, s := range l.steps {
-		if time.Sleep(s.pause); s.payload == nil {
+		time.Sleep(s.pause)
+		if s.payload == nil {
 			continue
 		}
 		if n++; n < from {

@@ -194,7 +194,11 @@ func TestIntervalsHoldTheExactValueAsOftenAsTheySay(t *testing.T) {
 	held := 0
 	for seed := range uint64(studies) {
 		o := options()
-		o.Runs, o.Seed, o.Confidence, o.Warmup, o.For = 10, seed, 0.95, hour, 8*hour
+		o.Runs = 10
+		o.Seed = seed
+		o.Confidence = 0.95
+		o.Warmup = hour
+		o.For = 8 * hour
 		e := played(t, m, o).Places[0].Held
 		if e.Low <= 1 && 1 <= e.High {
 			held++

@@ -126,7 +126,7 @@ func (m *Model) plain() bool {
 		t := &m.Transitions[i]
 		b := &t.Binding
 		_, shaped := t.Delay.(plain.Delay)
-		if t.Delay != nil && !shaped || b.Due != nil || b.Until != nil || b.Event != nil || b.Guard != nil || b.Branches != nil || b.Data != nil || b.Scope != nil {
+		if t.Delay != nil && !shaped || b.Due != nil || b.Until != nil || b.Event != nil || b.Guard != nil || b.Branches != nil || b.Scope != nil {
 			return false
 		}
 	}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package accept reads what a client accepts, for answers that are encoded once
-// for many clients: scrapes and streams. Other answers are encoded by gzhttp.
+// Package accept reads what a client accepts.
 package accept
 
 import (

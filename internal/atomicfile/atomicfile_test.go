@@ -194,7 +194,8 @@ func TestFileInNewDirectoryLasts(t *testing.T) {
 	if err := replace(m, "d/a/b/f", []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if m.powerLoss(); m.now["d/a/b/f"] != "x" || !m.dirs["d/a"] || !m.dirs["d/a/b"] {
+	m.powerLoss()
+	if m.now["d/a/b/f"] != "x" || !m.dirs["d/a"] || !m.dirs["d/a/b"] {
 		t.Errorf("%v in %v", m.now, m.dirs)
 	}
 	ops := m.ops
@@ -203,7 +204,8 @@ func TestFileInNewDirectoryLasts(t *testing.T) {
 	}
 	for failAt := 1; failAt <= 4; failAt++ {
 		m := newMemory()
-		if m.failAt = failAt; !errors.Is(mkdirAll(m, "d/a/b", 0o755), errDisk) {
+		m.failAt = failAt
+		if !errors.Is(mkdirAll(m, "d/a/b", 0o755), errDisk) {
 			t.Errorf("the failure of step %d is not reported", failAt)
 		}
 	}

@@ -82,7 +82,8 @@ type Tab struct {
 }
 
 // Tab opens a tab in a profile of its own: nothing is remembered from others. Its reader's
-// system prefers reduced motion, because what moves takes processors from other tabs.
+// system prefers reduced motion, because what moves takes processors from other tabs. The reader
+// has seen the page's hint for newcomers.
 func (c *Browser) Tab(t *testing.T) *Tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(c.ctx, chromedp.WithNewBrowserContext())
@@ -104,6 +105,7 @@ func (c *Browser) Tab(t *testing.T) *Tab {
 	}
 	b.whenFailed(t)
 	b.Media("prefers-reduced-motion", "reduce")
+	b.Before(`try { if (!sessionStorage.getItem('first time')) localStorage.setItem('pnagent hint', 'seen'); } catch {}`)
 	return b
 }
 
@@ -317,7 +319,7 @@ func (b *Tab) Click(selector string) {
 			Eval[bool](b, fmt.Sprintf(presses, selector))
 			b.Do(chromedp.MouseClickXY(at[0], at[1]))
 			got, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`String(window.pressed)`))
-			if err != nil || got == "it" || got == "undefined" { // an error is of a document that is being left
+			if err != nil || got == "it" || got == "undefined" { // it fails in a document that is being left
 				return
 			}
 		}

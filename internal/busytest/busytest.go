@@ -5,10 +5,10 @@
 package busytest
 
 import (
-	"fmt"
 	"os"
-	"path/filepath"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // Since returns a function that returns how long the threads of this process, and of
@@ -22,17 +22,10 @@ func Since(pids ...int) (waited func() time.Duration) {
 
 func sum(pids []int) (all time.Duration) {
 	for _, pid := range pids {
-		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
-		if err != nil {
-			panic(err) // the pattern is valid
-		}
+		threads, _ := procfs.AllThreads(pid) // none where there is no /proc, or the process has ended
 		for _, thread := range threads {
-			var ran, waited time.Duration
-			// A thread may have ended since.
-			if text, err := os.ReadFile(thread); err == nil {
-				if _, err := fmt.Sscan(string(text), &ran, &waited); err == nil {
-					all += waited
-				}
+			if of, err := thread.Schedstat(); err == nil { // else it has ended since
+				all += time.Duration(of.WaitingNanoseconds)
 			}
 		}
 	}

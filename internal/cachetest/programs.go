@@ -50,6 +50,11 @@ func Temporal() Program {
 	return Program{Module: "github.com/temporalio/cli", Version: "v1.5.1", Command: "github.com/temporalio/cli/cmd/temporal"}
 }
 
+// WorkflowController returns the controller of Argo Workflows.
+func WorkflowController() Program {
+	return Program{Module: "github.com/argoproj/argo-workflows/v4", Version: "v4.0.5", Command: "github.com/argoproj/argo-workflows/v4/cmd/workflow-controller"}
+}
+
 // Path returns the path of the program. It builds the program once for all runs, and skips the
 // test where there is no module.
 func (p Program) Path(t testing.TB) string {

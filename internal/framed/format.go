@@ -21,7 +21,8 @@ const (
 	end = 0 // kind of the end frame
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// castagnoli returns the table of the library, which makes it at the first use.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // Content is what files contain.
 type Content struct {
@@ -78,23 +79,32 @@ func (c Content) Header(b []byte, id uint64) ([]byte, Writer) {
 	from := len(b)
 	b = append(b, c.line()+strconv.Itoa(c.Version)+"\n"...)
 	b = binary.LittleEndian.AppendUint64(b, id)
-	w := Writer{crc32.Checksum(b[from:], castagnoli)}
+	w := Writer{crc32.Checksum(b[from:], castagnoli())}
 	return binary.LittleEndian.AppendUint32(b, w.seed), w
 }
 
 // Frame appends a frame. The payload may be in several parts, of at most MaxPayload bytes together.
 func (w Writer) Frame(b []byte, kind byte, payload ...[]byte) []byte {
-	from, size, sum := len(b), 0, w.seed
-	for _, p := range payload {
-		size, sum = size+len(p), crc32.Update(sum, castagnoli, p)
-	}
-	b = append(binary.LittleEndian.AppendUint32(b, uint32(size)), kind)
-	b = binary.LittleEndian.AppendUint32(b, sum)
-	b = binary.LittleEndian.AppendUint32(b, crc32.Update(w.seed, castagnoli, b[from:]))
+	from := len(b)
+	b = w.Begin(b)
 	for _, p := range payload {
 		b = append(b, p...)
 	}
+	w.Finish(b, from, kind)
 	return b
+}
+
+// Begin appends a frame whose payload the caller appends then, before it calls Finish with the length
+// that b had. So a large payload is not copied.
+func (w Writer) Begin(b []byte) []byte { return append(b, make([]byte, frameSize)...) }
+
+// Finish sets what is before the payload of a frame that begins at from and has the rest of b.
+func (w Writer) Finish(b []byte, from int, kind byte) {
+	head, payload := b[from:from+frameSize], b[from+frameSize:]
+	binary.LittleEndian.PutUint32(head, uint32(len(payload)))
+	head[4] = kind
+	binary.LittleEndian.PutUint32(head[5:], crc32.Update(w.seed, castagnoli(), payload))
+	binary.LittleEndian.PutUint32(head[9:], crc32.Update(w.seed, castagnoli(), head[:9]))
 }
 
 // End appends the end of a file.
@@ -179,7 +189,7 @@ func (c Content) parseHeader(text []byte) (Writer, int, error) {
 	if found != c.Version {
 		return Writer{}, 0, &VersionError{found, c}
 	}
-	w := Writer{crc32.Checksum(text[:at-4], castagnoli)}
+	w := Writer{crc32.Checksum(text[:at-4], castagnoli())}
 	if binary.LittleEndian.Uint32(text[at-4:]) != w.seed {
 		return bad(at-4, "the checksum of the header is wrong")
 	}
@@ -191,7 +201,7 @@ func (w Writer) frame(b []byte) (kind byte, payload []byte, why string) {
 	if len(b) < frameSize {
 		return 0, nil, "the file is cut short; expected the rest of a frame"
 	}
-	if crc32.Update(w.seed, castagnoli, b[:9]) != binary.LittleEndian.Uint32(b[9:]) {
+	if crc32.Update(w.seed, castagnoli(), b[:9]) != binary.LittleEndian.Uint32(b[9:]) {
 		return 0, nil, "the checksum of the header of a frame is wrong"
 	}
 	size := int64(binary.LittleEndian.Uint32(b))
@@ -199,7 +209,7 @@ func (w Writer) frame(b []byte) (kind byte, payload []byte, why string) {
 		return 0, nil, fmt.Sprintf("the file is cut short; expected a frame of %d bytes", size)
 	}
 	payload = b[frameSize : frameSize+size : frameSize+size]
-	if crc32.Update(w.seed, castagnoli, payload) != binary.LittleEndian.Uint32(b[5:]) {
+	if crc32.Update(w.seed, castagnoli(), payload) != binary.LittleEndian.Uint32(b[5:]) {
 		return 0, nil, "the checksum of a frame is wrong"
 	}
 	return b[4], payload, ""

@@ -47,7 +47,7 @@ func (w Writer) mend(frame []byte) bool {
 		return false
 	}
 	payload := frame[frameSize:][:binary.LittleEndian.Uint32(frame)]
-	syndrome := crc32.Update(w.seed, castagnoli, payload) ^ binary.LittleEndian.Uint32(frame[5:])
+	syndrome := crc32.Update(w.seed, castagnoli(), payload) ^ binary.LittleEndian.Uint32(frame[5:])
 	remainder := uint32(crc32.Castagnoli) // of the last bit
 	for bit := 8*len(payload) - 1; bit >= 0; bit-- {
 		if remainder == syndrome {

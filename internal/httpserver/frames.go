@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Frame is the one page that pages of other origins may have in a frame. Its policy names
@@ -31,7 +32,9 @@ func (f *Frame) secure(h http.Header) {
 
 // origin is a scheme, a name or an IPv4 address, and a port. The name may begin with *. for
 // all names below it.
-var origin = regexp.MustCompile(`^(https?)://(\*\.)?([a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*)(:([1-9][0-9]{0,4}))?$`)
+var origin = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(https?)://(\*\.)?([a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*)(:([1-9][0-9]{0,4}))?$`)
+})
 
 // CheckAncestor returns an error unless a text is an origin that a Content-Security-Policy
 // can name: http or https, a host, and a port if it is not that of the scheme. With https,
@@ -40,7 +43,7 @@ func CheckAncestor(text string) error {
 	wrong := func(why string) error {
 		return fmt.Errorf("%q: %s; expected an origin such as https://grafana.example, http://grafana.example:3000 or https://*.example.com", text, why)
 	}
-	m := origin.FindStringSubmatch(text)
+	m := origin().FindStringSubmatch(text)
 	if m == nil {
 		return wrong("not an origin")
 	}

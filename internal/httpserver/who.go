@@ -11,6 +11,7 @@ import (
 	"os"
 	"unicode/utf8"
 
+	"github.com/prometheus/exporter-toolkit/web"
 	"go.yaml.in/yaml/v2"
 )
 
@@ -26,6 +27,14 @@ type access struct {
 		ClientAuth string `yaml:"client_auth_type"`
 	} `yaml:"tls_server_config"`
 	Users map[string]string `yaml:"basic_auth_users"`
+}
+
+// CheckFile checks a web configuration and the files that it names; "" has nothing.
+func CheckFile(file string) error {
+	if err := web.Validate(file); err != nil {
+		return fmt.Errorf("read the web configuration %s: %w", file, err)
+	}
+	return nil
 }
 
 // readAccess reads a web configuration; "" has nothing. exporter-toolkit reads it again for

@@ -40,6 +40,14 @@ func KeepSmall() {
 	}
 }
 
+// Trim returns to the system what the start of a process needed: free memory of the heap, which the
+// runtime keeps while the process rests, and the pages of the program's own code and constants, of
+// which a start uses nearly all.
+func Trim() {
+	debug.FreeOSMemory()
+	unmap()
+}
+
 // Limit returns the limit of the Go runtime, in bytes; math.MaxInt64 is none.
 func Limit() int64 { return debug.SetMemoryLimit(-1) }
 

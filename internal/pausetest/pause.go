@@ -4,13 +4,14 @@
 package pausetest
 
 import (
-	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // Stop sends SIGSTOP to a process and waits until all its threads have stopped.
@@ -35,18 +36,11 @@ func Stop(tb testing.TB, process *os.Process) {
 
 // running describes a thread of the process that is not stopped; "" without one.
 func running(pid int) string {
-	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
-	if err != nil {
-		return err.Error()
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue // the thread has ended
-		}
-		// The state is the letter behind the name, which is in parentheses.
-		if i := bytes.LastIndexByte(text, ')'); i < 0 || i+2 >= len(text) || !bytes.ContainsRune([]byte("TtZX"), rune(text[i+2])) {
-			return string(text)
+	threads, _ := procfs.AllThreads(pid) // none without /proc
+	for _, thread := range threads {
+		of, err := thread.Stat()
+		if err == nil && !strings.Contains("TtZX", of.State) { // else it has ended, or is stopped
+			return fmt.Sprintf("%+v", of)
 		}
 	}
 	return ""

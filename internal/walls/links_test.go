@@ -18,12 +18,14 @@ import (
 var linked = map[string][]string{
 	"go.temporal.io/api":             {"attach/temporal", "cmd/pnagent"},
 	"google.golang.org/grpc":         {"attach/temporal", "cmd/pnagent"},
+	"k8s.io/client-go":               {"attach/kubernetes", "cmd/pnagent"},
 	"modernc.org/sqlite":             {"attach/sqldb", "cmd/pnagent"},
+	"github.com/redis/go-redis/v9":   {"attach/redis", "cmd/pnagent"},
 	"github.com/jackc/pgx/v5":        {"attach/sqldb", "cmd/pnagent"},
 	"github.com/go-sql-driver/mysql": {"attach/sqldb", "cmd/pnagent"},
 	"github.com/google/go-jsonnet":   {"dashboards"},
 	"github.com/chromedp/chromedp":   {"e2e/page", "web/pagetest"},
-	"github.com/nats-io/nats-server/v2/server": {"act", "attach/camunda8", "attach/dipen", "attach/internal/ledger", "attach/scrape", "attach/sqldb",
+	"github.com/nats-io/nats-server/v2/server": {"act", "attach/camunda8", "attach/dipen", "attach/internal/ledger", "attach/kubernetes", "attach/redis", "attach/scrape", "attach/sqldb",
 		"cmd/pnagent", "collector", "collector/counts", "collector/standby", "collector/uplink", "dashboards", "e2e/fleetsim", "e2e/logs", "e2e/suites",
 		"engine", "engine/action", "engine/journal/stream", "engine/region", "internal/natstest", "sidecar", "telemetry", "telemetry/natslink", "telemetry/wirecheck"},
 }

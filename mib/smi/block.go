@@ -109,7 +109,8 @@ func newNames(what string, blocks []Block, nested bool) (names, error) {
 		s.starts = append(s.starts, s.n)
 		s.lasts.subs = b.appendName(s.lasts.subs, b.Rows.Len()-1)
 		s.lasts.ends = append(s.lasts.ends, uint32(len(s.lasts.subs)))
-		if s.n += b.Rows.Len(); len(s.lasts.subs) > math.MaxUint32 {
+		s.n += b.Rows.Len()
+		if len(s.lasts.subs) > math.MaxUint32 {
 			return names{}, fmt.Errorf("%w: %d blocks are too many", ErrLayout, len(blocks))
 		}
 	}

@@ -21,8 +21,6 @@ func (b *builder) node(l *level, n *node) string {
 	switch n.kind {
 	case "startEvent":
 		return b.start(l, n)
-	case "endEvent":
-		return b.endEvent(l, n)
 	case "intermediateCatchEvent":
 		if n.trigger().Kind == petri.TriggerTimer && !n.afterEventGateway() { // the time of each token is its own
 			b.enclosed(l, n, nil, n.trigger())
@@ -30,7 +28,7 @@ func (b *builder) node(l *level, n *node) string {
 			b.pass(l, n, n.trigger())
 		}
 		return ""
-	case "intermediateThrowEvent":
+	case "endEvent", "intermediateThrowEvent":
 		return b.throw(l, n)
 	case "boundaryEvent":
 		return b.boundary(l, n)

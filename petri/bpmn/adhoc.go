@@ -3,7 +3,7 @@
 package bpmn
 
 import (
-	"regexp"
+	"strings"
 
 	"github.com/pnagent/pnagent/petri"
 )
@@ -17,15 +17,22 @@ type adHoc struct {
 	quiet   bool   // it ends once something inside has ended and nothing is active
 }
 
-// whenQuiet are completion conditions of jBPM and Kogito that hold when nothing inside is active.
-var whenQuiet = regexp.MustCompile(`^(autocomplete|getActivityInstanceAttribute\("numberOfActiveInstances"\) *== *0)$`)
+// whenQuiet reports whether a completion condition is one of jBPM or Kogito that holds when nothing
+// inside is active.
+func whenQuiet(condition string) bool {
+	switch strings.ReplaceAll(condition, " ", "") {
+	case "autocomplete", `getActivityInstanceAttribute("numberOfActiveInstances")==0`:
+		return true
+	}
+	return false
+}
 
 // readAdHoc reads an ad hoc sub-process.
 func (d *document) readAdHoc(n *node) {
 	a := &adHoc{cancels: n.el.attr("cancelRemainingInstances") != "false", inTurn: n.el.attr("ordering") == "Sequential"}
 	n.adHoc = a
 	if c := n.el.kid("completionCondition"); c != nil {
-		a.until, a.quiet = d.expression(c), whenQuiet.MatchString(onOneLine(c.text))
+		a.until, a.quiet = d.expression(c), whenQuiet(onOneLine(c.text))
 		if a.quiet {
 			a.until, a.cancels = "true", false
 		}
@@ -61,13 +68,14 @@ func (b *builder) offers(l *level, n *node, place string) {
 			Guard: among("has", l.node.adHoc.chosen, "activeElementsCollection of "+l.node.title(), n.el.attr("id"))})
 		return
 	}
-	offered := b.place(l.run, l.id(n.id)+"/offered", n.label()+" (offered)", b.at(l, n.id), n.pos)
-	l.armed, l.await = append(l.armed, offered), append(l.await, offered)
+	run := l.parent.id(l.node.id) + "/active"
+	if l.node.holds() {
+		run = l.parent.id(l.node.id) + "/run"
+	}
 	t := b.step(l, n, "begins")
 	t.Trigger = petri.Trigger{Kind: petri.TriggerEvent, Name: n.label()}
 	id := t.ID
-	b.divert(offered, id, n.pos)
-	b.throwInto(id, offered, n.pos) // it may begin again (BPMN 2.0, 13.3.5)
+	b.arc(petri.Arc{Source: run, Target: id, Kind: petri.Read, Weight: 1, Aside: petri.AsideAll, Pos: n.pos}) // it may begin again (BPMN 2.0, 13.3.5)
 	b.put(id, place, n.pos)
 	if l.node.adHoc.until != "" && !l.node.adHoc.cancels && !l.node.adHoc.quiet {
 		b.test(petri.Inhibitor, l.parent.id(l.node.id)+"/met", id, n.pos)
@@ -85,18 +93,12 @@ func (b *builder) waitForTurn(l *level, transition string, pos petri.Pos) {
 	for _, n := range l.scope.nodes {
 		if n.isActivity() && !n.isHandler() && !n.afterEventGateway() {
 			for _, word := range []string{"active", "run", "ran"} {
-				if place := l.id(n.id) + "/" + word; b.has(place) {
-					b.test(petri.Inhibitor, place, transition, pos)
+				if k, has := b.places[l.id(n.id)+"/"+word]; has {
+					b.test(petri.Inhibitor, b.net.Places[k].ID, transition, pos)
 				}
 			}
 		}
 	}
-}
-
-// has reports whether the net has a place.
-func (b *builder) has(place string) bool {
-	_, has := b.places[place]
-	return has
 }
 
 // ended makes the transition that ends an activity of an ad hoc sub-process ask the completion
@@ -128,35 +130,41 @@ func (b *builder) adHocEnds(l, kid *level, n *node, begin, end string) {
 				known = append(known, k.el.attr("id"))
 			}
 		}
-		t := b.step(l, n, "choose")
+		t := b.step(l, n, "choose", choosing)
 		t.Guard = among("is", a.chosen, "activeElementsCollection of "+n.title(), known...)
 		t.Alternative = true // an unknown id is an incident
 		b.spend(t.Guard)
-		b.take(choosing, id+"/choose", n.pos)
 		b.arc(petri.Arc{Source: id + "/choose", Target: kid.results, Kind: petri.Branch, Default: true, Weight: 1, Pos: n.pos})
 	}
 	if kid.results == "" {
 		return
 	}
-	b.workPlace(kid, kid.results, n.label()+" (check)", b.at(l, n.id), n.pos)
-	after := func(word, guard string) string {
-		t := b.step(l, n, word)
-		t.Guard, t.Priority = guard, 2
-		t.Preempts = word == "enough" && a.cancels
-		b.spend(guard)
-		b.take(kid.results, id+"/"+word, n.pos)
-		return id + "/" + word
-	}
-	if a.until == "" {
-		after("continues", "")
+	if a.quiet || a.until == "" { // the first that ends, or an empty list, lets it end once nothing is active
+		b.loopPlace(l, n, kid.run, kid.results, n.label()+" (check)")
+		b.take(kid.results, end, n.pos)
+		b.test(petri.Reset, kid.results, end, n.pos)
 		return
 	}
-	after("continues", all([]string{a.until}, ""))
-	met := b.loopPlace(l, n, kid.run, id+"/met", n.label()+" (met)")
-	b.put(after("enough", a.until), met, n.pos)
-	if a.cancels {
-		b.interruptLevel(kid, id+"/enough", n.pos)
+	b.workPlace(kid, kid.results, n.label()+" (check)", b.at(l, n.id), n.pos)
+	after := func(word, guard string) string {
+		t := b.step(l, n, word, kid.results)
+		t.Guard, t.Priority = guard, 2
+		b.spend(guard)
+		return t.ID
 	}
-	b.take(met, end, n.pos)
-	b.test(petri.Reset, met, end, n.pos)
+	after("continues", all([]string{a.until}, ""))
+	if a.cancels {
+		b.take(kid.results, end, n.pos)
+		b.interruptLevel(kid, end, n.pos)
+	} else {
+		met := b.loopPlace(l, n, kid.run, id+"/met", n.label()+" (met)")
+		b.put(after("enough", a.until), met, n.pos)
+		b.take(met, end, n.pos)
+		b.test(petri.Reset, met, end, n.pos)
+	}
+}
+
+// isCut reports whether a level ends, with all that is active in it, once its completion condition holds.
+func (l *level) isCut() bool {
+	return l.node.adHoc != nil && l.node.adHoc.until != "" && l.node.adHoc.cancels
 }

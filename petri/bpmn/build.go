@@ -67,8 +67,11 @@ func (d *document) leftOut() []Element {
 // leftOut returns what was left out of a process and its sub-processes.
 func (s *scope) leftOut() []Element {
 	for _, e := range s.el.kids {
+		if !e.is("association") {
+			continue
+		}
 		from, to := local(e.attr("sourceRef")), local(e.attr("targetRef"))
-		if e.is("association") && !s.doc.followed[[2]string{from, to}] && !s.doc.followed[[2]string{to, from}] {
+		if !s.doc.followed[[2]string{from, to}] && !s.doc.followed[[2]string{to, from}] {
 			s.left.add(e)
 		}
 	}
@@ -83,17 +86,18 @@ func (s *scope) leftOut() []Element {
 
 // sortElements returns the elements in the order of the file.
 func sortElements(list []Element) []Element {
-	order := make([]int, len(list)) // elements are large
-	for i := range order {
-		order[i] = i
+	type ref struct {
+		pos  uint64 // line and column
+		from int
 	}
-	slices.SortFunc(order, func(i, k int) int {
-		a, b := &list[i].Pos, &list[k].Pos
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(i, k))
-	})
+	order := make([]ref, len(list)) // elements are large
+	for i := range list {
+		order[i] = ref{uint64(list[i].Pos.Line)<<32 | uint64(list[i].Pos.Column), i}
+	}
+	slices.SortFunc(order, func(a, b ref) int { return cmp.Or(cmp.Compare(a.pos, b.pos), a.from-b.from) })
 	out := make([]Element, len(list))
-	for i, from := range order {
-		out[i] = list[from]
+	for i, at := range order {
+		out[i] = list[at.from]
 	}
 	return out
 }

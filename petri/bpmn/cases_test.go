@@ -30,7 +30,7 @@ func TestCases(t *testing.T) {
 		{"mi-input-id", "the element has the id of the item", `{}`, `U,{"list":["a","b"]}`, "T/active T/run×2 i1 i2"},
 		{"mi-output-id", "the results are collected", `{"list":["a","b"]}`, `T,{"y":1} T,{"y":2}`, "e/end"},
 		{"mi-three", "three runs", `{}`, "", "review/run×3"},
-		{"mi-transaction-cancel", "each run is compensated", `{}`, "confirm", "cancel/compensating trips/active tx/active tx/run×3 undo/in×3"},
+		{"mi-transaction-cancel", "each run is compensated", `{}`, "confirm", "onCancel/compensating trips/active tx/active tx/run×3 undo/in×3"},
 		{"mi-transaction-cancel", "and then the event leads on", `{}`, "confirm undo undo undo", "f2 trips/active"},
 		{"orjoin-boundary", "the join awaits what can still come", `{}`, "A B", "C/active a"},
 		{"sigend-name", "a signal with a computed name is caught", `{"v":7}`, "work", "f4"},

@@ -10,7 +10,7 @@ import (
 
 // A completed run of an activity with a compensation handler leaves a token in id/done,
 // with the data of that time. A completed sub-process with such activities leaves one in
-// id/completed, and so its petri.Scope remains. A throwing event puts a token in
+// id/completed, and so does an activity that runs several times. A throwing event puts a token in
 // id/compensating. While it is there, the tokens of the activities that it compensates
 // begin their handlers, and then it waits for these.
 
@@ -73,7 +73,6 @@ func (n *node) cancelled() *node {
 // place ids of compensation.
 func donePlace(l *level, n *node) string      { return l.id(n.id) + "/done" }
 func completedPlace(l *level, n *node) string { return l.id(n.id) + "/completed" }
-func allPlace(l *level, n *node) string       { return l.id(n.id) + "/all" }
 
 // keep adds a place that keeps its tokens when its level completes.
 func (b *builder) keep(l *level, scope, id string, n *node, word string) {
@@ -85,21 +84,19 @@ func (b *builder) keep(l *level, scope, id string, n *node, word string) {
 // compensation.
 func (b *builder) completed(l *level, n *node, transition string) {
 	b.ended(l, n, transition)
-	scope := l.run
 	if n.undo != nil {
-		scope = l.runOf(n)
-	}
-	if n.loop != nil && n.kept(l.kids[n]) { // no run is compensated before all have ended
-		b.keep(l, l.id(n.id), allPlace(l, n), n, "all")
-	}
-	if n.undo != nil {
-		b.keep(l, scope, donePlace(l, n), n, "done")
+		b.keep(l, l.runOf(n), donePlace(l, n), n, "done")
 		b.put(transition, donePlace(l, n), n.pos)
-	} else if kid := l.kids[n]; n.kept(kid) {
-		b.keep(kid, kid.run, completedPlace(l, n), n, "completed")
+	}
+	if n.kept(l.kids[n]) && n.completes() {
+		b.keep(l, l.id(n.id), completedPlace(l, n), n, "completed")
 		b.put(transition, completedPlace(l, n), n.pos)
 	}
 }
+
+// completes reports whether what is done in an activity counts only once the whole has completed: a
+// sub-process, or all runs of an activity that runs several times.
+func (n *node) completes() bool { return n.loop != nil || n.undo == nil }
 
 // kept reports whether the completed runs of an activity remain for compensation.
 func (n *node) kept(kid *level) bool {
@@ -138,8 +135,8 @@ func (l *level) compensable(reads []string) (out []reversible) {
 // compensableAt returns what compensating an activity compensates.
 func (l *level) compensableAt(n *node, reads []string) []reversible {
 	kid := l.kids[n]
-	if n.loop != nil {
-		reads = append(slices.Clone(reads), allPlace(l, n))
+	if n.completes() {
+		reads = append(slices.Clone(reads), completedPlace(l, n))
 	}
 	switch {
 	case n.undo != nil && n.undo.handler != nil:
@@ -147,7 +144,6 @@ func (l *level) compensableAt(n *node, reads []string) []reversible {
 	case kid == nil || n.byEvent || n.calls != nil:
 		return nil
 	}
-	reads = append(slices.Clone(reads), completedPlace(l, n))
 	if e := kid.undo; e != nil {
 		return []reversible{{e.scope.start(), e, l.rank[n], reads}}
 	}
@@ -211,69 +207,59 @@ func (b *builder) order(l *level) {
 	}
 }
 
-// throwCompensation builds an event that compensates, or cancels a transaction.
+// throwCompensation builds an event that compensates.
 func (b *builder) throwCompensation(l *level, n *node) string {
 	all, of := b.reversibles(l, n)
-	cancels := n.event.kind == "cancel"
-	from := b.input(l, n)
-	compensating := l.id(n.id) + "/compensating"
-	throw := b.transition(l, n, petri.Trigger{})
-	throw.Preempts = cancels
-	t := throw.ID
-	b.take(from, t, n.pos)
-	if cancels && l.node.loop != nil {
-		b.cancelAll(l, n, t, compensating)
-	} else {
-		b.workPlace(of, compensating, n.label()+" (compensating)", b.at(l, n.id), n.pos)
-		b.put(t, compensating, n.pos)
-		if cancels {
-			b.interruptLevel(l, t, n.pos)
-		}
-	}
-	waits := n.waits && !cancels
-	if !waits && !cancels {
-		b.output(l, n, t)
-	}
-	for _, r := range all {
-		b.compensate(r, n, compensating)
-	}
-	last := b.step(l, n, "compensated").ID
-	b.take(compensating, last, n.pos)
-	b.after(func() { b.whenUndone(all, last, n) })
-	switch {
-	case cancels:
-		b.throwInto(last, b.caught(&catcher{x: l.node.cancelled(), at: l.parent, of: l}), n.pos)
-	case waits && of == l:
-		b.output(l, n, last)
-	case waits: // it acts in the level around that of the event
-		undone := b.workPlace(of, l.id(n.id)+"/undone", n.label()+" (undone)", b.at(l, n.id), n.pos)
-		b.put(last, undone, n.pos)
+	t := b.taking(l, n)
+	compensating := b.workPlace(of, l.id(n.id)+"/compensating", n.label()+" (compensating)", b.at(l, n.id), n.pos)
+	b.put(t, compensating, n.pos)
+	last := b.compensated(l, n, "compensated", compensating, all)
+	if n.waits && of != l { // what is compensated is in the run around that of the event
 		waiting := b.state(l, n, "waiting")
 		b.put(t, waiting, n.pos)
-		next := b.step(l, n, "continues").ID
-		b.take(waiting, next, n.pos)
-		b.take(undone, next, n.pos)
-		b.output(l, n, next)
+		b.take(waiting, last, n.pos)
 	}
+	if n.waits {
+		t = last
+	}
+	b.output(l, n, t)
 	if len(all) == 0 {
 		return "compensates nothing"
 	}
 	return ""
 }
 
-// cancelAll builds how a cancel end event ends all runs of its transaction, which are compensated
-// together: in the petri.Scope of the transaction as a whole.
-func (b *builder) cancelAll(l *level, n *node, throw, compensating string) {
-	whole := l.parent.id(l.node.id)
-	cancelling := b.stateIn(whole, l, n, "cancelling")
-	b.stateIn(whole, l, n, "compensating")
-	b.put(throw, cancelling, n.pos)
-	t := b.step(l, n, "cancels")
+// cancelled returns the place from which the cancel boundary event on a transaction takes what is thrown to
+// it. With the first use it builds the event: it ends all runs of the transaction, and compensates them
+// together, before it continues.
+func (b *builder) cancelled(l *level) string {
+	x, at := l.node.cancelled(), l.parent
+	thrown, whole := thrownPlace(at, x), at.id(l.node.id)
+	if b.made[thrown] {
+		return thrown
+	}
+	b.made[thrown] = true
+	b.stateIn(whole, l, x, "thrown")
+	compensating := b.stateIn(whole, l, x, "compensating")
+	t := b.step(at, x, "cancels", thrown)
 	t.Preempts, t.Priority = true, petri.Urgent
-	id := t.ID
-	b.take(cancelling, id, n.pos)
-	b.interruptLevel(l, id, n.pos)
-	b.put(id, compensating, n.pos)
+	b.interruptLevel(l, t.ID, x.pos)
+	b.put(t.ID, compensating, x.pos)
+	caught := b.compensated(at, x, "caught", compensating, l.compensable(nil))
+	b.interrupt(at, l.node, caught, x.pos)
+	b.output(at, x, caught)
+	return thrown
+}
+
+// compensated builds the begins of handlers while a place is marked, and the transition id/word that takes
+// its token once no handler runs.
+func (b *builder) compensated(l *level, n *node, word, compensating string, all []reversible) string {
+	for _, r := range all {
+		b.compensate(r, n, compensating)
+	}
+	last := b.step(l, n, word, compensating).ID
+	b.after(func() { b.whenUndone(all, last, n) })
+	return last
 }
 
 // compensate builds the begin of a handler. Those of later activities begin first.

@@ -41,7 +41,8 @@ func (d *document) readEvent(n *node) *event {
 				ev.kind = "multiple"
 				return ev
 			}
-			if ev.kind = kind; !isEventKind(kind) {
+			ev.kind = kind
+			if !isEventKind(kind) {
 				ev.kind = "unknown"
 			}
 			d.readDefinition(n, ev, k)
@@ -192,8 +193,11 @@ func (n *node) timed() bool {
 	return k == petri.TriggerDelay || k == petri.TriggerTime || k == petri.TriggerTimer
 }
 
-// work returns the work of a throwing event.
+// work returns the work of a throwing event: none of an end without one.
 func (n *node) work() petri.Trigger {
+	if n.kind == "endEvent" && n.event.kind == "none" {
+		return petri.Trigger{}
+	}
 	return petri.Trigger{Kind: petri.TriggerWork, Name: cmp.Or(n.workName(), n.event.name)}
 }
 

@@ -33,6 +33,8 @@ func TestConditionalEvents(t *testing.T) {
 			`<x:variableListenerEventDefinition xmlns:x="http://flowable.org/bpmn" variableName="v"/></extensionElements></boundaryEvent>`, "s>n>e c>late"), `{}`, "c", "c-late"},
 		{"an intermediate event whose condition holds already occurs at once", catch, `{"x": 1}`, "", "e/end"},
 		{"another one waits", catch, `{"x": 2}`, "", "s-c"},
+		{"until a branch beside it makes its condition hold", process(`<startEvent id="s"/><parallelGateway id="f"/><userTask id="a"/><intermediateCatchEvent id="c">`+condition("${x == 1}")+
+			`</intermediateCatchEvent><userTask id="late"/><endEvent id="e"/>`, "s>f>a>e f>c>late"), `{"x": 2}`, `a,{"x":1}`, "c-late e/end"},
 		{"a variable that does not exist does not fulfil a condition", catch, `{}`, "+1h", "s-c"},
 		{"it occurs when a call says so", catch, `{}`, "c", "e/end"},
 		{"so does a condition of FEEL", process(`<startEvent id="s"/><intermediateCatchEvent id="c">`+condition("= x = 1")+`</intermediateCatchEvent><endEvent id="e"/>`, "s>c>e"), `{"x": 1}`, "", "e/end"},
@@ -45,6 +47,12 @@ func TestConditionalEvents(t *testing.T) {
 		{"its task ends without it", onTask(stays, "${x == 1}"), `{"x": 0}`, "n", "e/end"},
 		{"one of a sub-process occurs when a node inside makes the condition hold", onSub("", "${x == 1}"), `{"x": 0}`, `u,{"x":1}`, "c-late"},
 		{"or not", onSub("", "${x == 1}"), `{"x": 0}`, `u,{"x":2}`, "c/watched n/active u-v"},
+		{"also by the last one inside", onSub("", "${x == 1}"), `{"x": 0}`, `u v,{"x":1}`, "c-late"},
+		{"or one beside the sub-process", process(`<startEvent id="s"/><parallelGateway id="f"/><userTask id="a"/><userTask id="late"/><endEvent id="e"/>`+boundary("", "${x == 1}")+
+			sub("n", `<startEvent id="ns"/><userTask id="u"/>`, "ns>u"), "s>f>a>e f>n c>late"), `{}`, `a,{"x":1}`, "c-late e/end"},
+		{"a variable of a run inside does not count", process(`<startEvent id="s"/>`+ends+boundary("", "${x == 1}")+sub("n", `<startEvent id="ns"/>`+
+			sub("m", `<extensionElements><c:inputOutput><c:inputParameter name="x">${1}</c:inputParameter></c:inputOutput></extensionElements><startEvent id="ms"/><userTask id="u"/><userTask id="v"/>`, "ms>u>v"), "ns>m"), "s>n>e c>late"),
+			`{"x": 0}`, "u", "c/watched m/active n/active u-v"},
 		{"without an interruption the sub-process continues", onSub(stays, "${x == 1}"), `{"x": 0}`, `u,{"x":1} v`, "c-late e/end"},
 		{"a start interrupts the process at once", inSub("", "${x == 1}"), `{"x": 1}`, "", "c-late p/active"},
 		{"or when a node makes the condition hold", inSub("", "${x == 1}"), `{}`, `u,{"x":1}`, "c-late p/active"},

@@ -13,43 +13,37 @@ func (b *builder) exclusive(l *level, n *node) string {
 		return b.merge(l, n)
 	}
 	from := b.input(l, n)
-	var refused []string
+	var conds []string
+	for _, f := range n.out {
+		if f.cond != "" {
+			conds = append(conds, f.cond)
+		}
+	}
+	before := 0 // of conds: those of the flows before
 	for _, f := range n.out {
 		if b.left < 0 {
 			return ""
 		}
 		t := b.over(l, n, f)
-		if t.Guard = all(refused, f.cond); f.cond != "" {
-			refused = append(refused, f.cond)
-			t.Alternative = n.fallback == nil
+		switch {
+		case f == n.fallback:
+			t.Guard = all(conds, "")
+		case f.cond != "":
+			t.Guard, t.Alternative = all(conds[:before], f.cond), n.fallback == nil
+			before++
 		}
 		b.spend(t.Guard)
 		b.take(from, t.ID, f.pos)
 		b.put(t.ID, b.flowPlace(l, f), f.pos)
 	}
-	if len(refused) > 0 {
-		b.guardDefault(n, refused)
-		return ""
+	if len(conds) == 0 {
+		return "no conditions: its flows are chosen in turn"
 	}
-	return "no conditions: its flows are chosen in turn"
+	return ""
 }
 
 // splits reports whether an exclusive gateway chooses one of its flows.
 func (n *node) splits() bool { return len(n.out) > 1 || len(n.out) == 1 && n.out[0].cond != "" }
-
-// guardDefault gives the default flow the guard that no condition holds, in any
-// order of the flows.
-func (b *builder) guardDefault(n *node, refused []string) {
-	if n.fallback == nil {
-		return
-	}
-	first := len(b.net.Transitions) - len(n.out)
-	for i, f := range n.out {
-		if f == n.fallback {
-			b.net.Transitions[first+i].Guard = all(refused, "")
-		}
-	}
-}
 
 // merge builds a gateway that passes on every token.
 func (b *builder) merge(l *level, n *node) string {
@@ -149,8 +143,7 @@ func (b *builder) complexJoin(l *level, n *node) string {
 	} else {
 		b.output(l, n, fires)
 	}
-	again := b.step(l, n, "reset").ID
-	b.take(resetting, again, n.pos)
+	again := b.step(l, n, "reset", resetting).ID
 	b.test(petri.Reset, count, again, n.pos)
 	for _, place := range got {
 		b.test(petri.Join, place, again, n.pos)

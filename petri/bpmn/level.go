@@ -227,7 +227,7 @@ func (f *flow) title() string {
 
 // element calls make and records what it adds to the net for an element. make
 // returns a further note. A called process is listed at its definition, not at its
-// calls. What chooses the process of a call is of the call.
+// calls. What chooses the process of a call belongs to the call.
 func (b *builder) element(l *level, e Element, also string, make func() string) {
 	if c := l.scope.call; c != nil {
 		e = Element{Kind: c.kindWords(), ID: c.id, Name: c.name, Pos: c.pos}

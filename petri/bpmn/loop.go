@@ -194,7 +194,12 @@ func (b *builder) enclosed(l *level, n *node, kid *level, trigger petri.Trigger)
 	if l.takesTurns() {
 		b.after(func() { b.waitForTurn(l, begin, n.pos) })
 	}
-	end = b.transition(l, n, trigger).ID
+	t := b.transition(l, n, trigger)
+	if kid != nil && kid.isCut() {
+		t.Guard, t.Priority, t.Preempts = n.adHoc.until, 2, true
+		b.spend(t.Guard)
+	}
+	end = t.ID
 	if n.holds() {
 		b.take(run, end, n.pos)
 	}
@@ -202,8 +207,7 @@ func (b *builder) enclosed(l *level, n *node, kid *level, trigger petri.Trigger)
 		over := whole + "/ran"
 		b.loopPlace(l, n, each, over, n.label()+" (ran)")
 		b.put(end, over, n.pos)
-		end = b.step(l, n, "returns").ID
-		b.take(over, end, n.pos)
+		end = b.step(l, n, "returns", over).ID
 	}
 	switch {
 	case active == "":
@@ -216,13 +220,12 @@ func (b *builder) enclosed(l *level, n *node, kid *level, trigger petri.Trigger)
 	b.disarm(l, n, end)
 	b.output(l, n, end)
 	b.completed(l, n, end)
-	if n.loop != nil && n.kept(kid) {
-		b.put(end, allPlace(l, n), n.pos)
-	}
 	if kid != nil {
 		b.after(func() {
 			b.enter(kid, begin, n.pos)
-			b.whenDone(kid, end, n.pos)
+			if !kid.isCut() {
+				b.whenDone(kid, end, n.pos)
+			}
 		})
 	}
 	if len(in)+len(out) > 0 || n.loop != nil {

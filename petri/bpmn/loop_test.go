@@ -52,7 +52,7 @@ func TestMultiInstanceAsOthersWriteIt(t *testing.T) {
 		{"a list that is associated with a data input", "mi-data-input-association", `{}`, list, "T/run×2"},
 		{"or with the name of the variable only", "mi-output-id", `{"list":[1,2,3]}`, "T,{\"y\":1}", "T/run×2"},
 		{"a cancelled transaction ends all runs, and each is compensated", "mi-transaction-cancel", `{}`, "confirm",
-			"cancel/compensating trips/active tx/active tx/run×3 undo/in×3"},
+			"onCancel/compensating trips/active tx/active tx/run×3 undo/in×3"},
 		{"then the cancel event occurs once", "mi-transaction-cancel", `{}`, "confirm undo undo undo", "f2 trips/active"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {

@@ -216,7 +216,13 @@ func (d *document) readScope(s *scope) {
 
 func (d *document) readNode(s *scope, e *elem) {
 	n := &give(&d.nodes, 1)[0]
-	n.el, n.kind, n.id, n.name, n.pos, n.takes, n.puts = e, e.name, e.attr("id"), display(e), e.pos, 1, 1
+	n.el = e
+	n.kind = e.name
+	n.id = e.attr("id")
+	n.name = display(e)
+	n.pos = e.pos
+	n.takes = 1
+	n.puts = 1
 	d.known(n.id, e)
 	n.inside = s.el.name != "process"
 	n.byEvent = e.attr("triggeredByEvent") == "true"

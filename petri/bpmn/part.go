@@ -44,7 +44,8 @@ const longText = 256
 
 // place adds a place of a petri.Scope and returns its id.
 func (b *builder) place(scope, id, name string, at *petri.Point, pos petri.Pos) string {
-	if b.spend(id); b.left < 0 {
+	b.spend(id)
+	if b.left < 0 {
 		return id
 	}
 	b.places[id] = len(b.net.Places)
@@ -133,9 +134,13 @@ func (b *builder) transition(l *level, n *node, trigger petri.Trigger) *petri.Tr
 	return t
 }
 
-// step adds the transition id/word of a node.
-func (b *builder) step(l *level, n *node, word string) *petri.Transition {
-	return b.extra(l, n, "/"+word, n.label()+" ("+word+")")
+// step adds the transition id/word of a node, which takes the tokens of some places.
+func (b *builder) step(l *level, n *node, word string, places ...string) *petri.Transition {
+	t := b.extra(l, n, "/"+word, n.label()+" ("+word+")")
+	for _, place := range places {
+		b.take(place, t.ID, n.pos)
+	}
+	return t
 }
 
 // over adds a transition for one of the flows of a node: id/flowid, or
@@ -322,9 +327,7 @@ func (b *builder) split(l *level, n *node) string {
 	}
 	b.made[id] = true
 	b.state(l, n, "out")
-	t := b.step(l, n, "split").ID
-	b.take(id, t, n.pos)
-	b.branches(l, n, t)
+	b.branches(l, n, b.step(l, n, "split", id).ID)
 	return id
 }
 

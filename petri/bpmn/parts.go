@@ -33,7 +33,7 @@ type Part struct {
 }
 
 // parts returns the parts of a net that is complete, in the order of its levels. It sets the
-// roles of the places and transitions, and the elements at which tokens are shown.
+// roles of the places and transitions, what their elements are called, and those at which tokens are shown.
 func (b *builder) parts() []Part {
 	levels := b.root.within()
 	nodes, flows := count(levels)
@@ -59,6 +59,7 @@ func (b *builder) parts() []Part {
 	for i := range b.net.Transitions {
 		x.transition(&b.net.Transitions[i])
 	}
+	x.call(b.net, b.places)
 	return slices.DeleteFunc(x.list, func(p Part) bool { return len(p.Places)+len(p.Transitions)+len(p.Tokens) == 0 })
 }
 
@@ -156,7 +157,7 @@ func (o *owner) role(word string) (role petri.Role, shown bool) {
 	switch word {
 	case "start", "in", "out":
 		return petri.RoleWork, true
-	case "thrown", "compensating", "undone": // on its way, or around the handlers
+	case "thrown", "compensating": // on its way, or around the handlers
 		return petri.RoleState, true
 	case "active":
 		if content && !n.offers() || runs {
@@ -189,7 +190,7 @@ func aside(word string) petri.Role {
 	switch word[strings.LastIndexByte(word, '/')+1:] {
 	case "choosing", "start": // what has no value, or one that names nothing inside, is an incident there
 		return petri.RoleWork
-	case "run", "done", "completed", "all":
+	case "run", "done", "completed":
 		return petri.RoleData
 	}
 	return petri.RoleState

@@ -19,7 +19,8 @@ import (
 func (p Part) String() string {
 	mark := func(all, marked []string) (out string) {
 		for _, id := range all {
-			if out += " " + id; slices.Contains(marked, id) {
+			out += " " + id
+			if slices.Contains(marked, id) {
 				out += "*"
 			}
 		}

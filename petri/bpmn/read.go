@@ -89,7 +89,8 @@ func ReadWith(sources []Source, decisions []*petri.Decision, lim Limits) ([]*Fil
 		var text text
 		p := &parser{Scanner: xmlscan.New(io.TeeReader(src.Reader, &text), src.Name, xmlscan.Limits{Bytes: lim.Bytes, Token: lim.Token, Depth: lim.Depth}), lim: lim}
 		root, err := p.parse()
-		if errs[i] = err; err == nil {
+		errs[i] = err
+		if err == nil {
 			all[i] = newDocument(p, root)
 			all[i].text, all[i].decisions, all[i].byDecision = text, decisions, byID
 			all[i].readProcesses()

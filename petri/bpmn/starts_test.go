@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/engine/journal"
@@ -173,6 +174,67 @@ func TestEachStartIsAnInstance(t *testing.T) {
 		t.Run(s.rule, func(t *testing.T) {
 			s.run(t, false)
 			s.run(t, true)
+		})
+	}
+}
+
+// Of a timer the engine says when it is due next. While no instance is free that is past.
+func TestATimerThatBeginsInstancesIsDueNext(t *testing.T) {
+	const cycle, twice = "R/PT1H", "R2/PT1H"
+	for _, c := range []struct {
+		rule, cycle string
+		step        string
+		due, last   time.Duration // since the engine began; 0 for none
+	}{
+		{"before the first time", cycle, "+59m", time.Hour, 0},
+		{"after it", cycle, "+61m", 2 * time.Hour, time.Hour},
+		{"while no instance is free", cycle, "+190m", 3 * time.Hour, 2 * time.Hour},
+		{"once one is", cycle, "+190m, 0:a, +1m", 4 * time.Hour, 190 * time.Minute},
+		{"after the last one", twice, "+150m", 0, 2 * time.Hour},
+	} {
+		f, err := bpmn.Read(strings.NewReader(process(`<startEvent id="t"><timerEventDefinition><timeCycle>`+c.cycle+`</timeCycle></timerEventDefinition></startEvent><userTask id="a"/><endEvent id="e"/>`, "t>a a>e")), "f", bpmn.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables, err := petri.Compile(f.Nets[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			e, err := engine.New(engine.Config{Source: "s", Nets: []engine.NetConfig{{Tables: tables}}, Instances: 2, Workers: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- e.Run(ctx) }()
+			p := &player{e, []string{f.Nets[0].ID}}
+			for step := range strings.SplitSeq(c.step, ", ") {
+				synctest.Wait()
+				if err := p.stepOf(t.Context(), step); err != nil {
+					t.Errorf("%s: %s: %v", c.rule, step, err)
+				}
+			}
+			synctest.Wait()
+			rows := stats.NewRows(tables.Places(), tables.Transitions())
+			if err := e.Rows(t.Context(), 0, time.Now().UnixMicro(), rows); err != nil {
+				t.Fatal(err)
+			}
+			since := func(micros int64) time.Duration {
+				if micros == 0 {
+					return 0
+				}
+				return time.UnixMicro(micros).Sub(began).Round(time.Second)
+			}
+			row := rows.Transitions[slices.IndexFunc(f.Nets[0].Transitions, func(tr petri.Transition) bool { return tr.Trigger.Begins })]
+			if due, last := since(row.NextDue), since(row.LastFiring); !rows.Columns.Has(stats.ColNextDue) || due != c.due || last != c.last {
+				t.Errorf("%s: due after %v, last after %v; want %v and %v", c.rule, due, last, c.due, c.last)
+			}
+			cancel()
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
 		})
 	}
 }

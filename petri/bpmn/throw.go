@@ -126,7 +126,8 @@ func (b *builder) lifetime() string {
 	return "has " + has + ": it ends when no other tokens are left in it"
 }
 
-func (b *builder) endEvent(l *level, n *node) string {
+// throw builds an end event, or an intermediate one that throws.
+func (b *builder) throw(l *level, n *node) string {
 	switch n.event.kind {
 	case "terminate":
 		return b.terminate(l, n)
@@ -134,47 +135,32 @@ func (b *builder) endEvent(l *level, n *node) string {
 		return b.throwError(l, n)
 	case "escalation":
 		return b.throwEscalation(l, n)
-	case "compensate", "cancel":
-		return b.throwCompensation(l, n)
-	case "none":
-		b.pass(l, n, petri.Trigger{})
-	default:
-		b.pass(l, n, n.work())
-	}
-	return ""
-}
-
-func (b *builder) throw(l *level, n *node) string {
-	switch n.event.kind {
-	case "escalation":
-		return b.throwEscalation(l, n)
 	case "compensate":
 		return b.throwCompensation(l, n)
+	case "cancel":
+		b.throwInto(b.taking(l, n), b.cancelled(l), n.pos)
+		return ""
 	case "link":
-		from := b.input(l, n)
-		t := b.transition(l, n, petri.Trigger{}).ID
-		b.take(from, t, n.pos)
-		b.put(t, l.id(n.link.id)+"/in", n.pos)
+		b.put(b.taking(l, n), l.id(n.link.id)+"/in", n.pos)
 		return "leads to " + n.link.title()
 	}
 	b.pass(l, n, n.work())
 	return ""
 }
 
-// preempting builds a transition of a node that interrupts running actions.
-func (b *builder) preempting(l *level, n *node) string {
+// taking builds the transition of a node that waits for nothing but its token.
+func (b *builder) taking(l *level, n *node) string {
 	from := b.input(l, n)
-	t := b.transition(l, n, petri.Trigger{})
-	t.Preempts = true
-	id := t.ID
-	b.take(from, id, n.pos)
-	return id
+	t := b.transition(l, n, petri.Trigger{}).ID
+	b.take(from, t, n.pos)
+	return t
 }
 
 // terminate builds an event that ends its level: it empties all places in it and
 // interrupts running actions.
 func (b *builder) terminate(l *level, n *node) string {
-	id := b.preempting(l, n)
+	id := b.taking(l, n)
+	b.net.Transitions[len(b.net.Transitions)-1].Preempts = true
 	b.clear(l, id, n.pos)
 	if l == b.root || l.results != "" {
 		b.output(l, n, id)
@@ -275,16 +261,11 @@ func (b *builder) uncaught(l *level, n *node) {
 		return
 	}
 	place := b.workPlace(b.root, thrownPlace(l, n), n.label()+" (thrown)", b.at(l, n.id), n.pos)
-	from := b.input(l, n)
-	t := b.transition(l, n, petri.Trigger{}).ID
-	b.take(from, t, n.pos)
-	b.put(t, place, n.pos)
-	ends := b.step(l, n, "ends")
+	b.put(b.taking(l, n), place, n.pos)
+	ends := b.step(l, n, "ends", place)
 	ends.Preempts, ends.Priority = true, petri.Urgent
-	id := ends.ID
-	b.take(place, id, n.pos)
-	b.clear(b.root, id, n.pos)
-	b.put(id, b.end(l, n), n.pos)
+	b.clear(b.root, ends.ID, n.pos)
+	b.put(ends.ID, b.end(l, n), n.pos)
 }
 
 // throwTo builds a throwing event that puts a token where a catching event waits for it,
@@ -301,8 +282,7 @@ func (b *builder) throwTo(c *catcher, l *level, n *node, work petri.Trigger) str
 		if work.Kind != petri.TriggerNone && k.node.returns() { // the work is not done again if that cannot be evaluated
 			over := b.state(l, n, "ran")
 			b.put(t, over, n.pos)
-			t = b.step(l, n, "returns").ID
-			b.take(over, t, n.pos)
+			t = b.step(l, n, "returns", over).ID
 			break
 		}
 	}
@@ -332,13 +312,12 @@ func (b *builder) caught(c *catcher) string {
 	default:
 		b.workPlace(c.of, id, c.x.label()+" (thrown)", b.at(c.at, c.x.id), c.x.pos)
 	}
-	if host := c.x.host; host != nil && (host.calls != nil || c.x.condition() == "") { // a condition can hold with the data inside
+	if c.x.host != nil {
 		b.carriesAround(id)
 	}
-	t := b.step(c.at, c.x, "caught")
+	t := b.step(c.at, c.x, "caught", id)
 	t.Preempts, t.Priority = c.x.interrupts, petri.Urgent
 	catch := t.ID
-	b.take(id, catch, c.x.pos)
 	switch {
 	case !c.x.interrupts:
 	case c.x.host != nil:

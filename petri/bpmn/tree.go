@@ -136,9 +136,6 @@ func (p *parser) parse() (*elem, error) {
 	}
 }
 
-// maxAttrs bounds the attributes of an element.
-const maxAttrs = 64
-
 // element reads the element whose start tag was read last, to its end.
 func (p *parser) element() (*elem, error) {
 	e := &give(&p.elems, 1)[0]
@@ -149,8 +146,8 @@ func (p *parser) element() (*elem, error) {
 	if p.kept++; p.kept > p.lim.Elements {
 		return nil, p.Limit("elements", int64(p.lim.Elements))
 	}
-	if len(p.Attrs) > maxAttrs {
-		return nil, p.Fatal(e.pos, "%s with %d attributes; expected at most %d", xmlscan.Tag(e.name), len(p.Attrs), maxAttrs)
+	if err := p.CheckAttrs(e.pos, e.name, p.Attrs); err != nil {
+		return nil, err
 	}
 	e.attrs = give(&p.attrs, len(p.Attrs))
 	kept := &p.strings
@@ -159,11 +156,6 @@ func (p *parser) element() (*elem, error) {
 	}
 	for i := range p.Attrs {
 		a := &p.Attrs[i]
-		for k := range p.Attrs[:i] {
-			if a.Name == p.Attrs[k].Name {
-				return nil, p.Fatal(e.pos, "%s has the attribute %s twice; expected it once", xmlscan.Tag(e.name), xmlscan.Clip(a.Name.Local, 60))
-			}
-		}
 		e.attrs[i] = attr{a.Name.Space, a.Name.Local, kept.Of(xmlscan.Trim(a.Value))}
 	}
 	return e, p.content(e)

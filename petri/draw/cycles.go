@@ -108,7 +108,8 @@ func (l *layout) leadingBack(finished []int) (edges []int) {
 	}
 	starts, first := l.starts()
 	for k, v := range starts {
-		if meet(v); k < first-1 {
+		meet(v)
+		if k < first-1 {
 			continue
 		}
 		for ; len(queue) > 0; queue = queue[1:] {

@@ -32,7 +32,8 @@ func (l *layout) shaped(aspect float64, visits int) *layout {
 	if leastSize(width, height, aspect)/gainLeast > size {
 		return best
 	}
-	if l.plain(); l.size(aspect)/gainLeast > size {
+	l.plain()
+	if l.size(aspect)/gainLeast > size {
 		return best
 	}
 	return l

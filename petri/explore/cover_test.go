@@ -136,7 +136,7 @@ func pumps(t *petri.Tables, most int) bool {
 		}
 		for tr := range t.Transitions() {
 			next := make([]uint32, t.Places())
-			if Enabled(t, tr, last) && fire(t, tr, last, next) && try(append(way, next)) {
+			if t.EnabledIn(last, tr) && fire(t, tr, last, next) && try(append(way, next)) {
 				return true
 			}
 		}

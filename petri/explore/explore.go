@@ -134,7 +134,8 @@ func Explore(t *petri.Tables, o Options) Result {
 		case properEnd(s.marking, final):
 			r.Ends++
 		default:
-			if r.Deadlocks++; firstDead < 0 {
+			r.Deadlocks++
+			if firstDead < 0 {
 				firstDead = at
 			}
 		}
@@ -274,17 +275,6 @@ func (s *space) step(to []uint32) (tr int, set uint64) {
 		}
 	}
 	panic("explore: a marking without a firing that reaches it")
-}
-
-// Enabled reports whether a transition is enabled in a marking, whatever its guard.
-func Enabled(t *petri.Tables, tr int, m []uint32) bool {
-	for _, c := range t.Conds(tr) {
-		if !c.Holds(m[c.Place]) {
-			return false
-		}
-	}
-	j := t.Join(tr)
-	return j == nil || joinReady(j, m)
 }
 
 // fire writes the marking after a firing and reports whether it fits.

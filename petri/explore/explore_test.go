@@ -66,7 +66,8 @@ func slowly(n *petri.Net, limit int) (seen map[string]int, dead deaths) {
 		case ended(queue[i]):
 			dead.ends++
 		default:
-			if dead.locks++; dead.nearest < 0 {
+			dead.locks++
+			if dead.nearest < 0 {
 				dead.nearest = depth[i]
 			}
 		}

@@ -111,13 +111,3 @@ func (s *space) cut() (transitions []int) {
 	}
 	return transitions
 }
-
-func joinReady(j *petri.JoinTest, m []uint32) bool {
-	return j.Ready(func(yield func(int32) bool) {
-		for p, n := range m {
-			if n > 0 && !yield(int32(p)) {
-				return
-			}
-		}
-	})
-}

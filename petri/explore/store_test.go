@@ -228,7 +228,7 @@ func TestStoreCountsItsMemory(t *testing.T) {
 		for at := 0; at < s.len() && s.len() < 150_000; at++ {
 			m := s.get(uint32(at))
 			for tr := range tables.Transitions() {
-				if Enabled(tables, tr, m) && fire(tables, tr, m, next) {
+				if tables.EnabledIn(m, tr) && fire(tables, tr, m, next) {
 					s.add(next)
 				}
 			}

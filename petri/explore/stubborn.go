@@ -93,7 +93,8 @@ func directions(e petri.Effect) (up, down bool) {
 func (s *stubborn) set(m []uint32) []int32 {
 	s.enabled = s.enabled[:0]
 	for tr := range s.isOn {
-		if s.isOn[tr] = Enabled(s.tables, tr, m); s.isOn[tr] {
+		s.isOn[tr] = s.tables.EnabledIn(m, tr)
+		if s.isOn[tr] {
 			s.enabled = append(s.enabled, int32(tr))
 		}
 	}

@@ -54,7 +54,7 @@ func replay(t *testing.T, tables *petri.Tables, r Result) {
 	}
 	m, next := slices.Clone(tables.Initial), make([]uint32, tables.Places())
 	for _, tr := range r.Path {
-		if !Enabled(tables, tr, m) || !fire(tables, tr, m, next) {
+		if !tables.EnabledIn(m, tr) || !fire(tables, tr, m, next) {
 			t.Fatalf("transition %d of the path %v is not enabled", tr, r.Path)
 		}
 		m, next = next, m

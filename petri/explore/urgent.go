@@ -37,13 +37,13 @@ func certain(t *petri.Tables, tr int) bool {
 // Only reports whether only urgent transitions can fire in a marking: one of them is enabled
 // and fires for any data. The guard of an urgent transition may not hold, so that others fire.
 func (p Precedence) Only(m []uint32) bool {
-	return slices.ContainsFunc(p.certain, func(tr int32) bool { return Enabled(p.tables, int(tr), m) })
+	return slices.ContainsFunc(p.certain, func(tr int32) bool { return p.tables.EnabledIn(m, int(tr)) })
 }
 
 // Fires reports whether a transition can fire in a marking, whatever its guard. only is Only
 // of that marking.
 func (p Precedence) Fires(tr int, m []uint32, only bool) bool {
-	return (!only || p.tables.Urgent(tr)) && Enabled(p.tables, tr, m)
+	return (!only || p.tables.Urgent(tr)) && p.tables.EnabledIn(m, tr)
 }
 
 // rises reports whether tokens in a place can enable an urgent transition that holds back others.

@@ -98,7 +98,8 @@ func textKind(ext string, text []byte) string {
 		case bytes.HasPrefix(text, []byte("{")):
 			comment, text, _ = bytes.Cut(text, []byte("}"))
 		}
-		if text = bytes.TrimLeft(text, " \t\r\n"); comment == nil {
+		text = bytes.TrimLeft(text, " \t\r\n")
+		if comment == nil {
 			break
 		}
 	}

@@ -262,7 +262,11 @@ func (r *Reference) mayDisable(t, u string) bool {
 // changes reports whether a firing can leave a place with fewer tokens, or with more. A
 // branch may be taken or not.
 func (r *Reference) changes(transition, place string) (lowers, raises bool) {
-	take, put, joins, resets, branches := 0, 0, 0, false, false
+	take := 0
+	put := 0
+	joins := 0
+	resets := false
+	branches := false
 	for _, a := range r.Net.Arcs {
 		switch {
 		case a.Source == place && a.Target == transition && a.Kind == petri.Normal:

@@ -61,7 +61,7 @@ func (n *netReader) arc(e *element) error {
 			return err
 		case "toolspecific":
 			if c.attr("tool") == tool {
-				return n.ownArc(c, a)
+				return n.ownNode(c, func(c coder) { codeArc(c, a) })
 			}
 		case "graphics", "arcpath", "orientation", "labels", "token", "name", "hlinscription", "declaration", "condition":
 			return n.other(c)

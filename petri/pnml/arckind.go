@@ -15,16 +15,13 @@ import (
 // kind that is not known. In <toolspecific> a kind is that of the arc if its name is one word, or names the
 // arc: a lineType is about a drawing.
 func (n *netReader) kindIn(e *element, to *arcKind) error {
-	x := kindSearch{tool: e.name == "toolspecific"}
-	for i := range e.attrs {
-		a := &e.attrs[i]
-		if a.Name.Space == "" && (e.name != "toolspecific" || a.Name.Local != "tool" && a.Name.Local != "version") {
-			x.value(a.Name.Local, string(a.Value))
-		}
-	}
-	if err := x.search(n, e.name); err != nil {
+	n.tree.Count = n.AtMost(n.lim.Nodes)
+	child, err := n.tree.Element()
+	if err != nil {
 		return err
 	}
+	x := kindSearch{tool: e.name == "toolspecific"}
+	x.search(child, "")
 	switch {
 	case x.kind != "" && x.other == "":
 		n.setKind(to, label{value: x.kind, pos: e.pos}, false)
@@ -48,57 +45,36 @@ type kindSearch struct {
 	unknown string // a value of a kind or a type that is not that of an arc
 }
 
-// search looks at the names and the texts in an element, whose start tag was read, to its end.
-func (x *kindSearch) search(n *netReader, name string) error {
-	names := []string{name}
-	var text xmlscan.Text
-	for {
-		token, err := n.Next()
-		if err != nil {
-			return err
-		}
-		switch token {
-		case xmlscan.StartTag:
-			names = append(names, x.start(n))
-			text.Reset()
-		case xmlscan.CharData:
-			if err := text.Add(n.Scanner); err != nil {
-				return err
-			}
-		case xmlscan.EndTag:
-			at := len(names) - 1
-			of := names[at]
-			if at > 0 && (of == "text" || of == "value") {
-				of = names[at-1]
-			}
-			value := string(text.Bytes())
-			x.value(of, value)
-			x.named(names[at], value)
-			text.Reset()
-			if names = names[:at]; at == 0 {
-				return nil
-			}
-		}
+// search looks at the names and the texts of an element, and of those in it. of is the name of the one around it.
+func (x *kindSearch) search(e *xmlscan.Element, of string) {
+	name := x.attributes(e)
+	for _, k := range e.Kids {
+		x.search(k, name)
 	}
+	if of == "" || name != "text" && name != "value" {
+		of = name
+	}
+	x.value(of, e.Text)
+	x.named(name, e.Text)
 }
 
-// start notes the attributes of an element, and returns its name: that of what it is about for
+// attributes notes the attributes of an element, and returns its name: that of what it is about for
 // <property name="arcType" value="…"/>.
-func (x *kindSearch) start(n *netReader) string {
-	name := n.Name.Local
-	for i := range n.Attrs {
-		if a := &n.Attrs[i]; (a.Name.Local == "name" || a.Name.Local == "key") && ofArc(string(a.Value)) {
-			name = string(a.Value)
+func (x *kindSearch) attributes(e *xmlscan.Element) string {
+	name := e.Name.Local
+	for _, by := range []string{"name", "key"} {
+		if about := e.Attr(by); ofArc(about) {
+			name = about
 		}
 	}
-	for i := range n.Attrs {
-		a := &n.Attrs[i]
+	for i := range e.Attrs {
+		a := &e.Attrs[i]
 		switch {
-		case a.Name.Space != "":
-		case a.Name.Local == "value" && name != n.Name.Local:
-			x.value(name, string(a.Value))
+		case a.Name.Space != "", e.Name.Local == "toolspecific" && (a.Name.Local == "tool" || a.Name.Local == "version"):
+		case a.Name.Local == "value" && name != e.Name.Local:
+			x.value(name, a.Value)
 		default:
-			x.value(a.Name.Local, string(a.Value))
+			x.value(a.Name.Local, a.Value)
 		}
 	}
 	return name

@@ -78,12 +78,12 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
 		Places: []petri.Place{
 			{ID: "p", Initial: 1},
 			{ID: "q", Scope: "<o>", Data: petri.DataAround},
-			{ID: "r", Scope: "<o>", Open: true, Role: petri.RoleData, Element: "e"},
+			{ID: "r", Scope: "<o>", Open: true, Role: petri.RoleData, Element: "e", Called: petri.Called{Kind: "user task", Name: "<a>"}},
 			{ID: "s", Open: true},
 			{ID: "t"},
 		},
 		Transitions: []petri.Transition{
-			{ID: "split", Guard: "  a < \"b\"\n", Trigger: petri.Trigger{Kind: petri.TriggerWork, Name: " ship "}},
+			{ID: "split", Called: petri.Called{Kind: "gateway", Name: " g "}, Guard: "  a < \"b\"\n", Trigger: petri.Trigger{Kind: petri.TriggerWork, Name: " ship "}},
 			{ID: "join", Preempts: true, Alternative: true, Trigger: petri.Trigger{Kind: petri.TriggerDelay, Micros: math.MaxInt64, Name: "P1D"}},
 			{ID: "time", Trigger: petri.Trigger{Kind: petri.TriggerTime, Micros: -1, Begins: true, Times: 3}},
 			{ID: "event", Trigger: petri.Trigger{Kind: petri.TriggerEvent}},
@@ -93,7 +93,7 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
 		},
 		Arcs: []petri.Arc{
 			{ID: "a", Source: "p", Target: "split", Weight: 1},
-			{ID: "b", Source: "split", Target: "q", Kind: petri.Branch, Weight: 2, Guard: "x && 'y'", Data: " a ", Aside: petri.AsideAll},
+			{ID: "b", Source: "split", Target: "q", Kind: petri.Branch, Weight: 2, Guard: "x && 'y'", Aside: petri.AsideAll},
 			{ID: "c", Source: "split", Target: "r", Kind: petri.Branch, Weight: 1, Default: true},
 			{ID: "d", Source: "q", Target: "join", Kind: petri.Join, Weight: 1},
 			{ID: "e", Source: "r", Target: "join", Kind: petri.Join, Weight: 1, Aside: petri.AsideOwn},
@@ -131,6 +131,7 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
           <scope value="&lt;o&gt;"/>
           <open/>
           <role value="data"/>
+          <called kind="user task" name="&lt;a&gt;"/>
           <element value="e"/>
         </toolspecific>
       </place>
@@ -145,6 +146,7 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
         <toolspecific tool="pnagent" version="1">
           <guard value="  a &lt; &#34;b&#34;&#xA;"/>
           <trigger kind="work" name=" ship "/>
+          <called kind="gateway" name=" g "/>
         </toolspecific>
       </transition>
       <transition id="join">
@@ -187,7 +189,6 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
         <inscription><text>2</text></inscription>
         <toolspecific tool="pnagent" version="1">
           <guard value="x &amp;&amp; &#39;y&#39;"/>
-          <data value=" a "/>
           <aside value="all"/>
         </toolspecific>
       </arc>
@@ -319,28 +320,32 @@ func TestReadRefusesInvalidExtensions(t *testing.T) {
 		{"another version", net(`<transition id="t"><toolspecific tool="pnagent" version="2"><x/></toolspecific></transition>`),
 			[]string{`f:1:51: <toolspecific> of pnagent in version "2"; expected version 1`}},
 		{"two guards", transition(`<guard value="a"/><guard value="b"/>`),
-			[]string{`f:1:110: a second guard "b" after "a"; expected one`}},
+			[]string{`f:1:110: a second <guard>; expected one`}},
+		{"two guards in two sections", transition(`<guard value="a"/></toolspecific><toolspecific tool="pnagent" version="1"><guard value="b"/>`),
+			[]string{`f:1:166: a second guard "b" after "a"; expected one`}},
 		{"two triggers", transition(`<trigger kind="event"/><trigger kind="event"/>`),
-			[]string{`f:1:115: a second trigger; expected one`}},
+			[]string{`f:1:115: a second <trigger>; expected one`}},
 		{"an unknown kind of aside", net(`<place id="p"/><transition id="t"/><arc id="a" source="p" target="t"><toolspecific tool="pnagent" version="1"><aside value="some"/></toolspecific></arc>`),
-			[]string{`f:1:142: an arc that is aside of "some"; expected all or own`}},
+			[]string{`f:1:142: value "some" of <aside>; expected all or own`}},
 		{"an unknown trigger", transition(`<trigger kind="whim"/>`),
-			[]string{`f:1:92: the kind "whim" of a trigger; expected event, work, delay, time or timer`}},
+			[]string{`f:1:92: kind "whim" of <trigger>; expected event, work, delay, time or timer`}},
 		{"how often it begins that is no number", transition(`<trigger kind="delay" begins="R3"/>`),
-			[]string{`f:1:92: how often a trigger begins an instance, "R3"; expected a whole number, 0 without end`}},
+			[]string{`f:1:92: begins "R3" of <trigger>; expected a whole number, 0 without end`}},
 		{"a time that is no number", transition(`<trigger kind="delay" micros="1s"/>`),
-			[]string{`f:1:92: the time "1s" of a trigger; expected a whole number of microseconds`}},
+			[]string{`f:1:92: micros "1s" of <trigger>; expected a whole number of microseconds`}},
 		{"two events", transition(`<throws kind="signal" name="a"/><throws kind="signal" name="b"/>`),
 			[]string{`f:1:124: a second <throws>; expected one`}},
 		{"an unknown event", transition(`<throws kind="whim" name="a"/>`),
 			[]string{
 				`f:1:32: transition "t" throws an event of kind 0; expected a message or a signal`,
-				`f:1:92: the kind "whim" of an event; expected message or signal`,
+				`f:1:92: kind "whim" of <throws>; expected message or signal`,
 			}},
 		{"an event without a name", transition(`<trigger kind="event"/><catches kind="signal"/>`),
 			[]string{`f:1:32: transition "t" catches a signal with a name of 0 bytes; expected 1 to 255`}},
 		{"a place with data of its own, as earlier versions wrote", net(`<place id="p"><toolspecific tool="pnagent" version="1"><own/></toolspecific></place>`),
 			[]string{`f:1:87: a place whose tokens carry data of their own in a net that shares variables; expected none`}},
+		{"an arc with data, as earlier versions read", pt("", `<toolspecific tool="pnagent" version="1"><data value="x"/></toolspecific>`),
+			[]string{`f:1:143: an arc with data for its tokens; expected variables of the net, and of its scopes`}},
 		{"an arc for each element, as earlier versions wrote", pt("", `<toolspecific tool="pnagent" version="1"><each/></toolspecific>`),
 			[]string{`f:1:143: an arc for each element of a list; expected a scope with a loop`}},
 		{"a guard on an arc that is no branch", pt("", `<toolspecific tool="pnagent" version="1"><guard value="a"/></toolspecific>`),

@@ -10,7 +10,8 @@ func TestAListKeepsWhatWasAddedInOrder(t *testing.T) {
 		first := new(int)
 		for i := range n {
 			p := l.add()
-			if *p = i; i == 0 {
+			*p = i
+			if i == 0 {
 				first = p
 			}
 		}

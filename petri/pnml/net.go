@@ -137,7 +137,7 @@ func (n *netReader) content(e *element) error {
 	case "finalmarkings":
 		return n.each(e, elements, n.finalMarking)
 	case "toolspecific":
-		return n.ownNet(e)
+		return n.own(e, n.countNode, func(c coder) { codeNet(c, n.net) })
 	}
 	if e.in == "page" && e.name == "name" {
 		return n.Skip() // the name of a sheet of the drawing
@@ -174,7 +174,7 @@ func (n *netReader) place(e *element) error {
 		case "graphics":
 			return n.graphics(c, &p.At)
 		case "toolspecific":
-			return n.ownPlace(c, p)
+			return n.ownNode(c, func(c coder) { codePlace(c, p) })
 		}
 		return n.described(c, &p.Name, &p.Doc)
 	})
@@ -216,7 +216,8 @@ func (n *netReader) transition(e *element) error {
 		case "graphics":
 			return n.graphics(c, &t.At)
 		case "toolspecific":
-			return n.ownTransition(c, t)
+			t.Silent = t.Silent || c.attr("activity") == invisible
+			return n.ownNode(c, func(c coder) { codeTransition(c, t) })
 		}
 		return n.described(c, &t.Name, &t.Doc)
 	})

@@ -16,11 +16,13 @@ type scanner struct {
 	lim     Limits
 	depth   []*element // the last element read at each depth, to be used again
 	strings xmlscan.Strings
+	tree    xmlscan.Tree // of sections of pnagent
 }
 
 func newScanner(r io.Reader, file string, lim Limits) *scanner {
 	lim = lim.orDefault()
-	return &scanner{Scanner: xmlscan.New(r, file, xmlscan.Limits{Bytes: lim.Bytes, Token: lim.Token, Depth: lim.Depth}), lim: lim}
+	s := xmlscan.New(r, file, xmlscan.Limits{Bytes: lim.Bytes, Token: lim.Token, Depth: lim.Depth})
+	return &scanner{Scanner: s, lim: lim, tree: xmlscan.Tree{Scanner: s}}
 }
 
 // element is a start tag. It is valid until the next one of the same enclosing element.
@@ -122,23 +124,15 @@ func (e *element) foreign(parent *element) bool {
 		!strings.HasPrefix(e.space, "http://www.informatik.hu-berlin.de/top/pn")
 }
 
-// maxAttrs bounds the attributes of an element of PNML.
-const maxAttrs = 64
-
 // attrs calls take for the attributes of e, except for namespaces and attributes of
 // other languages. An attribute for which take returns false gets a warning. The value is
 // that of xmlscan.Attr.
 func (s *scanner) attrs(e *element, take func(name string, value []byte) bool) error {
-	if len(e.attrs) > maxAttrs {
-		return s.Fatal(e.pos, "%s with %d attributes; expected at most %d", xmlscan.Tag(e.name), len(e.attrs), maxAttrs)
+	if err := s.CheckAttrs(e.pos, e.name, e.attrs); err != nil {
+		return err
 	}
 	for i := range e.attrs {
 		a := &e.attrs[i]
-		for k := range e.attrs[:i] {
-			if a.Name == e.attrs[k].Name {
-				return s.Fatal(e.pos, "%s has the attribute %s twice; expected it once", xmlscan.Tag(e.name), xmlscan.Clip(a.Name.Local, 60))
-			}
-		}
 		if a.Name.Space != "" || a.Name.Local == "xmlns" || take(a.Name.Local, a.Value) || isDrawing(a.Name.Local) {
 			continue
 		}

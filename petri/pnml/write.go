@@ -3,7 +3,7 @@
 package pnml
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -37,68 +37,34 @@ const (
 // if the net is invalid, has no id, or has what XML cannot contain: control
 // characters, invalid UTF-8, or a coordinate that is not a number.
 func Write(w io.Writer, n *petri.Net) error {
-	if err := writable(n); err != nil {
+	const nodeSize = 200 // bytes of a node or an arc, about
+	p := &printer{}
+	p.text.Grow(nodeSize * (len(n.Places) + len(n.Transitions) + len(n.Arcs)))
+	err := n.Validate()
+	switch {
+	case n.ID == "":
+		err = errors.New("the net has no id")
+	case err == nil:
+		p.net(n)
+		err = p.err
+	}
+	if err == nil {
+		_, err = w.Write(p.text.Bytes())
+	}
+	if err != nil {
 		return fmt.Errorf("writing net %s as PNML: %w", xmlscan.Quote(n.ID), err)
-	}
-	p := printer{w: bufio.NewWriter(w)}
-	p.net(n)
-	if err := p.w.Flush(); err != nil {
-		return fmt.Errorf("writing net %s as PNML: %w", xmlscan.Quote(n.ID), err)
-	}
-	return nil
-}
-
-func writable(n *petri.Net) error {
-	if n.ID == "" {
-		return errors.New("the net has no id")
-	}
-	if err := n.Validate(); err != nil {
-		return err
-	}
-	if err := xmlText(n.ID, n.Name, n.Doc); err != nil {
-		return err
-	}
-	if n.Model != nil {
-		if err := xmlText(n.Model.Kind, n.Model.Missing); err != nil {
-			return fmt.Errorf("model: %w", err)
-		}
-	}
-	for i := range n.Places {
-		p := &n.Places[i]
-		if err := errors.Join(xmlText(p.ID, p.Name, p.Doc, p.Scope, p.Element), finite(p.At)); err != nil {
-			return fmt.Errorf("place %s: %w", xmlscan.Quote(p.ID), err)
-		}
-	}
-	for i := range n.Transitions {
-		t := &n.Transitions[i]
-		if err := errors.Join(xmlText(t.ID, t.Name, t.Doc, t.Guard, t.Trigger.Name,
-			t.Trigger.Event.Name, t.Trigger.Event.Key, t.Throws.Name, t.Throws.Key), finite(t.At)); err != nil {
-			return fmt.Errorf("transition %s: %w", xmlscan.Quote(t.ID), err)
-		}
-	}
-	for i := range n.Arcs {
-		if err := xmlText(n.Arcs[i].ID, n.Arcs[i].Guard, n.Arcs[i].Data); err != nil {
-			return fmt.Errorf("arc %s: %w", xmlscan.Quote(n.Arcs[i].ID), err)
-		}
-	}
-	for i := range n.Scopes {
-		if err := scopeText(&n.Scopes[i]); err != nil {
-			return fmt.Errorf("scope %s: %w", xmlscan.Quote(n.Scopes[i].ID), err)
-		}
 	}
 	return nil
 }
 
 // xmlText returns an error for a character outside the Char of XML 1.0.
-func xmlText(texts ...string) error {
-	for _, s := range texts {
-		if !utf8.ValidString(s) {
-			return fmt.Errorf("%s is not UTF-8", xmlscan.Quote(s))
-		}
-		for _, r := range s {
-			if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\ufffe' || r == '\uffff' {
-				return fmt.Errorf("%s has the character %U, which XML cannot contain", xmlscan.Quote(s), r)
-			}
+func xmlText(s string) error {
+	if !utf8.ValidString(s) {
+		return fmt.Errorf("%s is not UTF-8", xmlscan.Quote(s))
+	}
+	for _, r := range s {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\ufffe' || r == '\uffff' {
+			return fmt.Errorf("%s has the character %U, which XML cannot contain", xmlscan.Quote(s), r)
 		}
 	}
 	return nil
@@ -111,53 +77,88 @@ func finite(at *petri.Point) error {
 	return nil
 }
 
-// printer writes lines of XML. Its bufio.Writer keeps the first error.
-type printer struct{ w *bufio.Writer }
+// printer writes lines of XML, and keeps the first error.
+type printer struct {
+	text bytes.Buffer
+	err  error
+	own  encoder // of a section
+}
 
 // put writes strings and escapes every second one.
-func (p printer) put(parts ...string) {
+func (p *printer) put(parts ...string) {
 	for i, s := range parts {
 		if i%2 == 0 {
-			_, _ = p.w.WriteString(s)
-		} else {
-			_ = xml.EscapeText(p.w, []byte(s))
+			p.text.WriteString(s)
+			continue
 		}
+		p.fail(xmlText(s))
+		_ = xml.EscapeText(&p.text, []byte(s)) // a buffer has no error
 	}
 }
 
-func (p printer) net(n *petri.Net) {
+func (p *printer) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+}
+
+// failed reports whether there is an error, and names the part of the net that has it.
+func (p *printer) failed(what, id string) bool {
+	if p.err == nil {
+		return false
+	}
+	p.err = fmt.Errorf("%s %s: %w", what, xmlscan.Quote(id), p.err)
+	return true
+}
+
+func (p *printer) net(n *petri.Net) {
 	p.put(xml.Header, "", "<pnml xmlns=\"", namespace, "\">\n  <net id=\"", n.ID, "\" type=\"", ptNet, "\">\n")
 	p.label("    ", "name", n.Name)
 	p.label("    ", "documentation", n.Doc)
-	p.ownNet(n)
+	section(p, "    ", codeNet, n)
 	p.put("    <page id=\"", pageID(n), "\">\n")
 	for i := range n.Places {
-		pl := &n.Places[i]
-		p.put("      <place id=\"", pl.ID, "\">\n")
-		p.node(pl.Name, pl.Doc, pl.At)
-		if pl.Initial > 0 {
-			p.label("        ", "initialMarking", strconv.FormatUint(uint64(pl.Initial), 10))
+		p.place(&n.Places[i])
+		if p.failed("place", n.Places[i].ID) {
+			return
 		}
-		p.ownPlace(pl)
-		p.put("      </place>\n")
 	}
 	for i := range n.Transitions {
-		t := &n.Transitions[i]
-		p.put("      <transition id=\"", t.ID, "\">\n")
-		p.node(t.Name, t.Doc, t.At)
-		if t.Priority != 0 {
-			p.label("        ", "priority", strconv.Itoa(t.Priority))
+		p.transition(&n.Transitions[i])
+		if p.failed("transition", n.Transitions[i].ID) {
+			return
 		}
-		p.ownTransition(t)
-		p.put("      </transition>\n")
 	}
 	for i := range n.Arcs {
 		p.arc(&n.Arcs[i])
+		if p.failed("arc", n.Arcs[i].ID) {
+			return
+		}
 	}
 	p.put("    </page>\n  </net>\n</pnml>\n")
 }
 
-func (p printer) arc(a *petri.Arc) {
+func (p *printer) place(pl *petri.Place) {
+	p.put("      <place id=\"", pl.ID, "\">\n")
+	p.node(pl.Name, pl.Doc, pl.At)
+	if pl.Initial > 0 {
+		p.label("        ", "initialMarking", strconv.FormatUint(uint64(pl.Initial), 10))
+	}
+	section(p, "        ", codePlace, pl)
+	p.put("      </place>\n")
+}
+
+func (p *printer) transition(t *petri.Transition) {
+	p.put("      <transition id=\"", t.ID, "\">\n")
+	p.node(t.Name, t.Doc, t.At)
+	if t.Priority != 0 {
+		p.label("        ", "priority", strconv.Itoa(t.Priority))
+	}
+	section(p, "        ", codeTransition, t)
+	p.put("      </transition>\n")
+}
+
+func (p *printer) arc(a *petri.Arc) {
 	p.put("      <arc")
 	if a.ID != "" {
 		p.put(" id=\"", a.ID, "\"")
@@ -169,19 +170,20 @@ func (p printer) arc(a *petri.Arc) {
 	if a.Weight != 1 {
 		p.label("        ", "inscription", strconv.FormatUint(uint64(a.Weight), 10))
 	}
-	p.ownArc(a)
+	section(p, "        ", codeArc, a)
 	p.put("      </arc>\n")
 }
 
-func (p printer) node(name, doc string, at *petri.Point) {
+func (p *printer) node(name, doc string, at *petri.Point) {
 	p.label("        ", "name", name)
 	p.label("        ", "documentation", doc)
+	p.fail(finite(at))
 	if at != nil {
 		p.put("        <graphics><position x=\"", coord(at.X), "\" y=\"", coord(at.Y), "\"/></graphics>\n")
 	}
 }
 
-func (p printer) label(indent, name, value string) {
+func (p *printer) label(indent, name, value string) {
 	if value != "" {
 		p.put(indent+"<"+name+"><text>", value, "</text></"+name+">\n")
 	}

@@ -25,32 +25,32 @@ type compiler struct {
 	properties []Property
 }
 
-func (c *compiler) file(root *element) {
+func (c *compiler) file(root *xmlscan.Element) {
 	seen := map[string]bool{}
-	for _, e := range root.children {
-		if e.name != "property" {
+	for _, e := range root.Kids {
+		if e.Name.Local != "property" {
 			c.unknown(e, "<property>")
 			continue
 		}
 		p := c.property(e)
 		if seen[p.ID] {
-			c.faults.Add(e.pos, "a second property %s; expected every id once", xmlscan.Quote(p.ID))
+			c.faults.Add(e.Pos, "a second property %s; expected every id once", xmlscan.Quote(p.ID))
 		}
 		seen[p.ID] = true
 		c.properties = append(c.properties, p)
 	}
 }
 
-func (c *compiler) property(e *element) (p Property) {
-	var body *element
-	for _, child := range e.children {
-		switch child.name {
+func (c *compiler) property(e *xmlscan.Element) (p Property) {
+	var body *xmlscan.Element
+	for _, child := range e.Kids {
+		switch child.Name.Local {
 		case "id":
-			p.ID = child.text.String()
+			p.ID = child.Text
 		case "description", "tags":
 		case "formula":
 			if body != nil {
-				c.faults.Add(child.pos, "a second <formula>; expected one")
+				c.faults.Add(child.Pos, "a second <formula>; expected one")
 			}
 			body = child
 		default:
@@ -58,10 +58,10 @@ func (c *compiler) property(e *element) (p Property) {
 		}
 	}
 	if p.ID == "" {
-		c.faults.Add(e.pos, "a property without an id; expected <id>")
+		c.faults.Add(e.Pos, "a property without an id; expected <id>")
 	}
 	if body == nil {
-		c.faults.Add(e.pos, "a property without a formula; expected <formula>")
+		c.faults.Add(e.Pos, "a property without a formula; expected <formula>")
 		return p
 	}
 	if f := c.only(body); f != nil {
@@ -71,9 +71,9 @@ func (c *compiler) property(e *element) (p Property) {
 }
 
 // top compiles the element in a <formula>.
-func (c *compiler) top(p *Property, e *element) {
+func (c *compiler) top(p *Property, e *xmlscan.Element) {
 	inner := "finally"
-	switch e.name {
+	switch e.Name.Local {
 	case "place-bound":
 		p.Kind, p.sum = Bound, c.tokens(e)
 		return
@@ -88,8 +88,8 @@ func (c *compiler) top(p *Property, e *element) {
 	path := c.only(e)
 	switch {
 	case path == nil:
-	case path.name != inner:
-		c.unknown(path, "<"+inner+"> in <"+e.name+">")
+	case path.Name.Local != inner:
+		c.unknown(path, "<"+inner+"> in <"+e.Name.Local+">")
 	default:
 		if state := c.only(path); state != nil {
 			p.holds = c.formula(state)
@@ -97,29 +97,29 @@ func (c *compiler) top(p *Property, e *element) {
 	}
 }
 
-func (c *compiler) unknown(e *element, expected string) {
-	c.faults.Add(e.pos, "%s is not supported here; expected %s", xmlscan.Tag(e.name), expected)
+func (c *compiler) unknown(e *xmlscan.Element, expected string) {
+	c.faults.Add(e.Pos, "%s is not supported here; expected %s", xmlscan.Tag(e.Name.Local), expected)
 }
 
 // only returns the single child of an element, or nil.
-func (c *compiler) only(e *element) *element {
-	if len(e.children) == 1 {
-		return e.children[0]
+func (c *compiler) only(e *xmlscan.Element) *xmlscan.Element {
+	if len(e.Kids) == 1 {
+		return e.Kids[0]
 	}
 	c.count(e, "one")
 	return nil
 }
 
-func (c *compiler) count(e *element, expected string) {
-	c.faults.Add(e.pos, "%s with %d elements; expected %s", xmlscan.Tag(e.name), len(e.children), expected)
+func (c *compiler) count(e *xmlscan.Element, expected string) {
+	c.faults.Add(e.Pos, "%s with %d elements; expected %s", xmlscan.Tag(e.Name.Local), len(e.Kids), expected)
 }
 
 // never and zero stand for what has a fault.
 func never([]uint32, bool) bool { return false }
 func zero([]uint32) int64       { return 0 }
 
-func (c *compiler) formula(e *element) formula {
-	switch e.name {
+func (c *compiler) formula(e *xmlscan.Element) formula {
+	switch e.Name.Local {
 	case "true", "false", "deadlock":
 		return c.constant(e)
 	case "is-fireable":
@@ -131,7 +131,7 @@ func (c *compiler) formula(e *element) formula {
 		}
 		return never
 	case "conjunction", "disjunction":
-		return c.several(e, e.name == "disjunction")
+		return c.several(e, e.Name.Local == "disjunction")
 	case "implication", "equivalence", "exclusive-disjunction":
 		return c.pair(e)
 	case "integer-le", "integer-lt", "integer-ge", "integer-gt", "integer-eq", "integer-ne":
@@ -141,25 +141,25 @@ func (c *compiler) formula(e *element) formula {
 	return never
 }
 
-func (c *compiler) constant(e *element) formula {
-	if len(e.children) > 0 {
+func (c *compiler) constant(e *xmlscan.Element) formula {
+	if len(e.Kids) > 0 {
 		c.count(e, "none")
 	}
-	if e.name == "deadlock" {
+	if e.Name.Local == "deadlock" {
 		return func(_ []uint32, dead bool) bool { return dead }
 	}
-	value := e.name == "true"
+	value := e.Name.Local == "true"
 	return func([]uint32, bool) bool { return value }
 }
 
 // several compiles a disjunction, or a conjunction: one part that is true, or false, decides
 // it.
-func (c *compiler) several(e *element, decides bool) formula {
-	if len(e.children) == 0 {
+func (c *compiler) several(e *xmlscan.Element, decides bool) formula {
+	if len(e.Kids) == 0 {
 		c.count(e, "one or more")
 	}
 	var parts []formula
-	for _, child := range e.children {
+	for _, child := range e.Kids {
 		parts = append(parts, c.formula(child))
 	}
 	return func(m []uint32, dead bool) bool {
@@ -172,13 +172,13 @@ func (c *compiler) several(e *element, decides bool) formula {
 	}
 }
 
-func (c *compiler) pair(e *element) formula {
-	if len(e.children) != 2 {
+func (c *compiler) pair(e *xmlscan.Element) formula {
+	if len(e.Kids) != 2 {
 		c.count(e, "two")
 		return never
 	}
-	a, b := c.formula(e.children[0]), c.formula(e.children[1])
-	switch e.name {
+	a, b := c.formula(e.Kids[0]), c.formula(e.Kids[1])
+	switch e.Name.Local {
 	case "implication":
 		return func(m []uint32, dead bool) bool { return !a(m, dead) || b(m, dead) }
 	case "equivalence":
@@ -187,12 +187,12 @@ func (c *compiler) pair(e *element) formula {
 	return func(m []uint32, dead bool) bool { return a(m, dead) != b(m, dead) }
 }
 
-func (c *compiler) comparison(e *element) formula {
-	if len(e.children) != 2 {
+func (c *compiler) comparison(e *xmlscan.Element) formula {
+	if len(e.Kids) != 2 {
 		c.count(e, "two")
 		return never
 	}
-	a, b := c.term(e.children[0]), c.term(e.children[1])
+	a, b := c.term(e.Kids[0]), c.term(e.Kids[1])
 	holds := map[string]func(a, b int64) bool{
 		"integer-le": func(a, b int64) bool { return a <= b },
 		"integer-lt": func(a, b int64) bool { return a < b },
@@ -200,15 +200,15 @@ func (c *compiler) comparison(e *element) formula {
 		"integer-gt": func(a, b int64) bool { return a > b },
 		"integer-eq": func(a, b int64) bool { return a == b },
 		"integer-ne": func(a, b int64) bool { return a != b },
-	}[e.name]
+	}[e.Name.Local]
 	return func(m []uint32, _ bool) bool { return holds(a(m), b(m)) }
 }
 
 // fireable compiles <is-fireable>: one of its transitions can fire.
-func (c *compiler) fireable(e *element) formula {
+func (c *compiler) fireable(e *xmlscan.Element) formula {
 	var transitions []int
 	for _, child := range c.named(e, "transition") {
-		tr, ok := c.tables.TransitionIndex(child.text.String())
+		tr, ok := c.tables.TransitionIndex(child.Text)
 		if !ok {
 			c.missing(child)
 		}
@@ -222,12 +222,12 @@ func (c *compiler) fireable(e *element) formula {
 }
 
 // named returns the children of an element, which must have a name.
-func (c *compiler) named(e *element, name string) (children []*element) {
-	if len(e.children) == 0 {
+func (c *compiler) named(e *xmlscan.Element, name string) (children []*xmlscan.Element) {
+	if len(e.Kids) == 0 {
 		c.count(e, "one or more <"+name+">")
 	}
-	for _, child := range e.children {
-		if child.name == name {
+	for _, child := range e.Kids {
+		if child.Name.Local == name {
 			children = append(children, child)
 		} else {
 			c.unknown(child, "<"+name+">")
@@ -236,16 +236,12 @@ func (c *compiler) named(e *element, name string) (children []*element) {
 	return children
 }
 
-func (c *compiler) missing(e *element) {
-	pos := e.pos
-	if e.text.Pos.Line > 0 {
-		pos = e.text.Pos
-	}
-	c.faults.Add(pos, "the net has no %s %s; expected the id of one", e.name, xmlscan.Quote(e.text.String()))
+func (c *compiler) missing(e *xmlscan.Element) {
+	c.faults.Add(e.TextPos, "the net has no %s %s; expected the id of one", e.Name.Local, xmlscan.Quote(e.Text))
 }
 
-func (c *compiler) term(e *element) term {
-	switch e.name {
+func (c *compiler) term(e *xmlscan.Element) term {
+	switch e.Name.Local {
 	case "tokens-count":
 		return c.tokens(e)
 	case "integer-constant":
@@ -253,11 +249,11 @@ func (c *compiler) term(e *element) term {
 	case "integer-sum":
 		return c.sum(e)
 	case "integer-difference":
-		if len(e.children) != 2 {
+		if len(e.Kids) != 2 {
 			c.count(e, "two")
 			return zero
 		}
-		a, b := c.term(e.children[0]), c.term(e.children[1])
+		a, b := c.term(e.Kids[0]), c.term(e.Kids[1])
 		return func(m []uint32) int64 { return a(m) - b(m) }
 	}
 	c.unknown(e, "tokens-count, integer-constant, integer-sum or integer-difference")
@@ -265,10 +261,10 @@ func (c *compiler) term(e *element) term {
 }
 
 // tokens compiles the tokens in some places together.
-func (c *compiler) tokens(e *element) term {
+func (c *compiler) tokens(e *xmlscan.Element) term {
 	var places []int
 	for _, child := range c.named(e, "place") {
-		p, ok := c.tables.PlaceIndex(child.text.String())
+		p, ok := c.tables.PlaceIndex(child.Text)
 		if !ok {
 			c.missing(child)
 		}
@@ -282,20 +278,20 @@ func (c *compiler) tokens(e *element) term {
 	}
 }
 
-func (c *compiler) number(e *element) term {
-	n, err := strconv.ParseInt(e.text.String(), 10, 33) // twice the tokens that a place can have
-	if err != nil || len(e.children) > 0 {
-		c.faults.Add(e.pos, "the number %s; expected an integer from -4294967296 to 4294967295", xmlscan.Quote(e.text.String()))
+func (c *compiler) number(e *xmlscan.Element) term {
+	n, err := strconv.ParseInt(e.Text, 10, 33) // twice the tokens that a place can have
+	if err != nil || len(e.Kids) > 0 {
+		c.faults.Add(e.Pos, "the number %s; expected an integer from -4294967296 to 4294967295", xmlscan.Quote(e.Text))
 	}
 	return func([]uint32) int64 { return n }
 }
 
-func (c *compiler) sum(e *element) term {
-	if len(e.children) == 0 {
+func (c *compiler) sum(e *xmlscan.Element) term {
+	if len(e.Kids) == 0 {
 		c.count(e, "one or more")
 	}
 	var parts []term
-	for _, child := range e.children {
+	for _, child := range e.Kids {
 		parts = append(parts, c.term(child))
 	}
 	return func(m []uint32) (sum int64) {

@@ -150,8 +150,8 @@ func TestReadRefuses(t *testing.T) {
 		{property(exists(`<true/>`) + exists(`<true/>`)), []string{`q:1:91: <formula> with 2 elements; expected one`}},
 		{`<property-set><property/></property-set>`,
 			[]string{`q:1:15: a property without an id; expected <id>`, `q:1:15: a property without a formula; expected <formula>`}},
-		{`<pnml/>`, []string{`q:1:1: expected one root element <property-set>`}},
-		{``, []string{`q:1:1: expected one root element <property-set>`}},
+		{`<pnml/>`, []string{`q:1:1: the root element is <pnml> in the namespace ""; expected <property-set>`}},
+		{``, []string{`q:1:1: the file has no root element; expected an XML document with the root <property-set>`}},
 		{`<property-set>`, []string{`q:1:15: the file ends inside what begins here; expected a complete XML document`}},
 	}
 	for _, tt := range tests {

@@ -4,7 +4,6 @@ package query
 
 import (
 	"cmp"
-	"errors"
 	"io"
 
 	"github.com/pnagent/pnagent/petri"
@@ -42,7 +41,8 @@ func orDefault(l Limits) Limits {
 // only. The error joins all faults, each a *petri.Fault with its position.
 func Read(r io.Reader, file string, t *petri.Tables, lim Limits) ([]Property, error) {
 	s := xmlscan.New(r, file, orDefault(lim))
-	root, err := tree(s)
+	tree := &xmlscan.Tree{Scanner: s, Count: func() error { return nil }} // the bytes are bounded
+	root, err := tree.Root(func(n xmlscan.Name) bool { return n.Local == "property-set" }, "<property-set>")
 	c := compiler{tables: t, faults: xmlscan.Faults{File: file}}
 	if err == nil {
 		c.file(root)
@@ -51,47 +51,4 @@ func Read(r io.Reader, file string, t *petri.Tables, lim Limits) ([]Property, er
 		return nil, err
 	}
 	return c.properties, nil
-}
-
-// element is an element of the file.
-type element struct {
-	name     string
-	pos      petri.Pos
-	text     xmlscan.Text
-	children []*element
-}
-
-// tree reads a document and returns its root element.
-func tree(s *xmlscan.Scanner) (*element, error) {
-	var top element
-	for open := []*element{&top}; ; {
-		kind, err := s.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		last := open[len(open)-1]
-		switch kind {
-		case xmlscan.StartTag:
-			e := &element{name: s.Name.Local, pos: s.At}
-			last.children = append(last.children, e)
-			open = append(open, e)
-		case xmlscan.EndTag:
-			open = open[:len(open)-1]
-		case xmlscan.CharData:
-			if err := last.text.Add(s); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if len(top.children) != 1 || top.children[0].name != "property-set" {
-		pos := s.At
-		if len(top.children) > 0 {
-			pos = top.children[min(1, len(top.children)-1)].pos
-		}
-		return nil, s.Fatal(pos, "expected one root element <property-set>")
-	}
-	return top.children[0], nil
 }

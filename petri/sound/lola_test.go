@@ -144,7 +144,8 @@ func TestLoLAFindsTheSame(t *testing.T) {
 		l.write(t, n)
 		counts["nets"]++
 		check := func(what string, ours, theirs bool) {
-			if counts[what]++; ours != theirs {
+			counts[what]++
+			if ours != theirs {
 				t.Errorf("net %q: %s: %t; by LoLA: %t\n%+v", n.ID, what, ours, theirs, s)
 			}
 		}

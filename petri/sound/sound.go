@@ -87,7 +87,8 @@ func Judge(t *petri.Tables, o explore.Options) (Soundness, explore.Result) {
 		return s, r
 	}
 	if ends.kind != none {
-		if s.Over = over; over >= 0 || r.Complete {
+		s.Over = over
+		if over >= 0 || r.Complete {
 			s.Proper = verdict(true, over < 0)
 		}
 		s.completes(&ends, r.Graph)

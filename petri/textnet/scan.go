@@ -121,7 +121,8 @@ func (r *reader) expected(what string) error {
 // skip moves over n bytes.
 func (r *reader) skip(n int) {
 	for _, c := range r.text[r.at : r.at+n] {
-		if r.pos.Column++; c == '\n' {
+		r.pos.Column++
+		if c == '\n' {
 			r.pos.Line, r.pos.Column = r.pos.Line+1, 1
 		}
 	}

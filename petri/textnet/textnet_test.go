@@ -210,11 +210,11 @@ func TestWhatTinaCannotCarryIsRefusedOrNamed(t *testing.T) {
 		n.Decisions = []*petri.Decision{{}, {}}
 		n.Places[1].Name, n.Places[1].Role, n.Places[1].At, n.Places[1].Open = "two\nlines", petri.RoleState, &petri.Point{}, true
 		n.Transitions[0] = petri.Transition{ID: "t", Priority: 1, Guard: "ok", Trigger: petri.Trigger{Kind: petri.TriggerDelay, Micros: 1}, Silent: true, Preempts: true, Throws: petri.Event{Kind: petri.EventSignal, Name: "s"}}
-		n.Arcs[1].ID, n.Arcs[1].Data = "a", "x"
+		n.Arcs[1].ID = "a"
 	})
 	var out bytes.Buffer
 	left, err := WriteTina(&out, rich)
-	want := "data of tokens (1), decisions (2), documentation (1), events that are thrown (1), final markings (1), guards (1), ids of arcs (1), marks of silent transitions (1), " +
+	want := "decisions (2), documentation (1), events that are thrown (1), final markings (1), guards (1), ids of arcs (1), marks of silent transitions (1), " +
 		"names with control characters (1), open places (1), positions (1), preemption (1), priorities (1), roles (1), the file of the process (1), the name of the net (1), triggers (1)"
 	if left.String() != want || err != nil {
 		t.Errorf("%v, %v; want %s", left, err, want)

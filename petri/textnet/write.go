@@ -91,7 +91,6 @@ func beside(n *petri.Net, picture bool) left {
 	for i := range n.Arcs {
 		a := &n.Arcs[i]
 		l.note("ids of arcs", a.ID != "")
-		l.note("data of tokens", a.Data != "")
 	}
 	return l
 }
@@ -186,7 +185,8 @@ func mergedArcs(n *petri.Net) (tinaArcs, error) {
 		if !known {
 			order = append(order, k)
 		}
-		if weights[k] = has + a.Weight; k.kind == petri.Inhibitor && known {
+		weights[k] = has + a.Weight
+		if k.kind == petri.Inhibitor && known {
 			weights[k] = min(has, a.Weight)
 		}
 	}

@@ -170,7 +170,8 @@ func TestHistoryIsATree(t *testing.T) {
 		if errors.Is(err, ErrDone) {
 			break
 		}
-		if got[c.graph.Edges[e.Edge].ID] = e.Parent; err != nil || e != c.Last() || e.Stamp != (Stamp{7, "clock"}) || e.Step != len(got) {
+		got[c.graph.Edges[e.Edge].ID] = e.Parent
+		if err != nil || e != c.Last() || e.Stamp != (Stamp{7, "clock"}) || e.Step != len(got) {
 			t.Fatalf("step %d is %+v, %v; the last one is %+v", len(got), e, err, c.Last())
 		}
 	}

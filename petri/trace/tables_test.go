@@ -270,7 +270,8 @@ func TestATraceIsARunOfTheNet(t *testing.T) {
 			before := slices.Clone(c.arrived)
 			e, err := c.Step(func(_ int, out []int) int { return out[r.IntN(len(out))] }, Stamp{})
 			if errors.Is(err, ErrDone) {
-				if ended++; !s.Dead() {
+				ended++
+				if !s.Dead() {
 					t.Fatalf("the trace ended at %v, where something is enabled", s.Marking())
 				}
 				break

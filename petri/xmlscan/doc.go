@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package xmlscan reads the tokens of untrusted XML documents. A [Scanner] returns
-// each token with its position and bounds bytes, token length and depth. It
+// each token with its position and bounds bytes, token length and depth. A [Tree]
+// reads elements with what is inside them. The Scanner
 // decodes every charset that IANA names. [Faults] and [Warnings] collect the
 // messages of a reader; they print as file:line:column. Lines and columns count
 // from 1; columns count bytes of the text in UTF-8, without a byte order mark.

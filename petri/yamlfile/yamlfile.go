@@ -119,6 +119,14 @@ func (n Node) Pos() petri.Pos {
 	return petri.Pos{}
 }
 
+// String returns the node as YAML.
+func (n Node) String() string {
+	if n.node == nil {
+		return ""
+	}
+	return n.node.String()
+}
+
 // Fault returns an error (a *petri.Fault) at the node.
 func (n Node) Fault(format string, args ...any) error {
 	return &petri.Fault{File: n.file, Pos: n.Pos(), Msg: fmt.Sprintf(format, args...)}

@@ -16,6 +16,8 @@ type Config struct {
 	TCP bool
 	// Lines are put at the end of snmpd.conf, such as "trap2sink 127.0.0.1:1162".
 	Lines []string
+	// Bare has no lines but the address and Lines: no community and no AgentX.
+	Bare bool
 	// Stopped leaves it to the test to call Start.
 	Stopped bool
 }
@@ -37,16 +39,21 @@ func Start(tb testing.TB, config Config) *Snmpd {
 	if config.TCP {
 		s.AgentX = "tcp:" + porttest.Addr(tb)
 	}
-	s.configure(tb, append([]string{
-		"agentAddress udp:" + s.Addr,
-		"rocommunity public 127.0.0.1",
-		"rwcommunity private 127.0.0.1",
-		"master agentx",
-		"agentXSocket " + s.AgentX,
-		"agentXTimeout 1",
-		"agentXRetries 1",
-		"dontLogTCPWrappersConnects yes", // else it logs every request
-	}, config.Lines...))
+	address := "agentAddress udp:" + s.Addr
+	if config.Bare {
+		s.configure(tb, append([]string{address}, config.Lines...))
+	} else {
+		s.configure(tb, append([]string{
+			address,
+			"rocommunity public 127.0.0.1",
+			"rwcommunity private 127.0.0.1",
+			"master agentx",
+			"agentXSocket " + s.AgentX,
+			"agentXTimeout 1",
+			"agentXRetries 1",
+			"dontLogTCPWrappersConnects yes", // else it logs every request
+		}, config.Lines...))
+	}
 	if !config.Stopped {
 		s.Start(tb)
 	}

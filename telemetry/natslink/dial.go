@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/wakeup"
 )
 
 // A server that accepts no more connections sends the reason and closes
@@ -32,7 +34,7 @@ func (d dialer) Dial(network, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &recordingConn{socket: newSocket(conn)}
+	c := &recordingConn{socket: newSocket(conn), pings: d.pings}
 	d.last.Store(c)
 	return c, nil
 }
@@ -46,7 +48,10 @@ type recordingConn struct {
 	mu    sync.Mutex
 	first []byte // at most keepFirst bytes
 
-	sizes sizes // of the goroutine that reads
+	// Of the goroutine that reads.
+	sizes     sizes
+	pings     wakeup.Timer
+	postponed time.Time // when it set pings
 }
 
 // end closes the connection. err is what the client reports.
@@ -62,7 +67,7 @@ func (l *recordingConn) Read(b []byte) (int, error) {
 		err = *why
 	}
 	if n > 0 {
-		l.heard.Store(true)
+		l.postpone(time.Now())
 	}
 	l.mu.Lock()
 	l.first = append(l.first, b[:min(n, keepFirst-len(l.first))]...)

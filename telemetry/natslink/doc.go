@@ -10,9 +10,9 @@
 // locks because a server does not answer.
 //
 // A server may go dark: packets are dropped, and no connection is closed. The
-// constants of this package bound the time to notice that: a ping every
-// [PingEvery], of which [PingsOut] may be unanswered, and a write of at most
-// [WriteWithin]. So the client abandons a connection after at most 8 seconds,
+// constants of this package bound the time to notice that: a ping after
+// [PingAfter] without a byte, and again after [PingAgain], [PingsOut] pings that
+// may be unanswered, and a write of at most [WriteWithin]. So the client abandons a connection after at most 8 seconds,
 // and has a new one at most [BackWithin] after a server of the list is
 // reachable.
 //

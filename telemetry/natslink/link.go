@@ -21,10 +21,12 @@ import (
 
 // How soon a dead connection is noticed, and how soon it is replaced.
 const (
-	// PingEvery is the time between two pings of the Link, and PingsOut the
-	// number of pings after which nothing may have come: instead of the next one
-	// the Link ends the connection.
-	PingEvery = 2 * time.Second
+	// PingAfter is the time without a byte from the server after which the Link
+	// sends a ping, PingAgain the time from one ping without an answer to the
+	// next one, and PingsOut the number of pings after which nothing may have
+	// come: instead of the next one the Link ends the connection.
+	PingAfter = 2500 * time.Millisecond
+	PingAgain = 1750 * time.Millisecond
 	PingsOut  = 2
 	// WriteWithin bounds one write to the server. The client holds its lock
 	// meanwhile, so pings and all else wait.
@@ -59,6 +61,17 @@ type ConnState struct {
 	Reason      string // why there is no connection, or what the server rejected on this one; "" if there is no reason
 	Disconnects uint64 // times that a connection ended
 }
+
+// Nowhere is an option of a Link that connects to nothing: a program checks with it what it is to
+// connect by.
+func Nowhere() nats.Option { return nats.SetCustomDialer(nowhere{}) }
+
+type nowhere struct{}
+
+// Dial implements nats.CustomDialer.
+func (nowhere) Dial(string, string) (net.Conn, error) { return nil, errNowhere }
+
+var errNowhere = errors.New("no connection is made")
 
 // Link is one connection to NATS.
 type Link struct {

@@ -140,7 +140,7 @@ func TestAServerThatAnswersStays(t *testing.T) {
 	s := serve(t, server.Options{})
 	l, _ := open(t, s.ClientURL())
 	until(t, "connected", func() bool { return l.State().Connected })
-	time.Sleep((natslink.PingsOut + 2) * natslink.PingEvery)
+	time.Sleep(natslink.PingAfter + (natslink.PingsOut+1)*natslink.PingAgain)
 	if n := l.State().Disconnects; n != 0 {
 		t.Errorf("%d connections were lost", n)
 	}

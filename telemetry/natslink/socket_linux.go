@@ -41,7 +41,8 @@ func newSocket(conn net.Conn) *socket {
 
 func (t *transfer) call(trap, fd uintptr) (done bool) {
 	n, _, err := unix.RawSyscall(trap, fd, uintptr(unsafe.Pointer(unsafe.SliceData(t.b))), uintptr(len(t.b)))
-	if t.n, t.err = int(n), err; err != 0 {
+	t.n, t.err = int(n), err
+	if err != 0 {
 		t.n = 0
 	}
 	return err != unix.EAGAIN

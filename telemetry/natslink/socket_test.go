@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/internal/wakeup"
 )
 
 // pair returns both ends of a connection, the first one as a Link dials it.
@@ -23,7 +25,7 @@ func pair(t *testing.T) (*recordingConn, *net.TCPConn) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	l := &Link{}
+	l := &Link{pings: wakeup.New()}
 	dialed, err := dialer{l}.Dial("tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)

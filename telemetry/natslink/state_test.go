@@ -57,7 +57,8 @@ func TestStateFollowsTheConnection(t *testing.T) {
 			if got.Connected == c.from.Connected && got.Reason == c.from.Reason && got.Since != 1 || got.Connected != c.from.Connected && got.Since == 1 {
 				t.Errorf("since %d", got.Since)
 			}
-			if got.Since = c.want.Since; got != c.want {
+			got.Since = c.want.Since
+			if got != c.want {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
 			if (c.logged == "") != (said.Len() == 0) || !strings.Contains(said.String(), c.logged) {

@@ -183,7 +183,7 @@ func tokens(names []string) []string {
 // Password returns the name of the environment variable that holds a user's password
 // for nats-server.
 func (u *User) Password() string {
-	return "PNAGENT_" + strings.Map(func(r rune) rune {
+	return "NATS_PASSWORD_" + strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z':
 			return r - 'a' + 'A'

@@ -38,8 +38,8 @@ func TestASourcePublishesUnderItsOwnNameAndNetsOnly(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if got := got.Password(); got != "PNAGENT_SHOP_1" {
-		t.Errorf("got the variable %s; want PNAGENT_SHOP_1", got)
+	if got := got.Password(); got != "NATS_PASSWORD_SHOP_1" {
+		t.Errorf("got the variable %s; want NATS_PASSWORD_SHOP_1", got)
 	}
 }
 
@@ -129,7 +129,8 @@ func TestEnginesWithJetStreamHaveAnAccount(t *testing.T) {
 			}
 		}
 	}
-	if d.JetStream = false; d.Crossings() != nil || d.Users(Engine)[0].Account != "" {
+	d.JetStream = false
+	if d.Crossings() != nil || d.Users(Engine)[0].Account != "" {
 		t.Error("got accounts without JetStream; want none")
 	}
 }

@@ -107,7 +107,11 @@ func (c *Checker) Receive(subject string, s *telemetry.Snapshot, err error, now 
 	h.order(s)
 	h.timing(s, now)
 	c.regions(h, s)
-	h.interval, h.digest, h.columns, h.bye, h.at = s.Interval, s.Digest, h.columns|s.Rows.Columns, s.Bye, now
+	h.interval = s.Interval
+	h.digest = s.Digest
+	h.columns = h.columns | s.Rows.Columns
+	h.bye = s.Bye
+	h.at = now
 	if s.Full {
 		h.full++
 	}

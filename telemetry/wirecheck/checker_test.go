@@ -89,7 +89,7 @@ func TestAValidEngineHasNoFindings(t *testing.T) {
 	want := `source "shop", net "orders": 5 messages, 5 of them full, one in 1s, then a bye
   right  definition ` + telemetry.Digest([]byte(ordersNet)) + ` is answered and holds the net
   right  it sends tokens, arrivals, departures, oldest, firings
-  note   it does not send, so these are shown nowhere: instances, ages, dwell, stuck, failures, retries, cancels, enabled, running, last_firing, duration, row, blocks, timeouts, late, queues, waiting
+  note   it does not send, so these are shown nowhere: instances, ages, dwell, stuck, failures, retries, cancels, enabled, running, last_firing, duration, row, blocks, timeouts, late, queues, waiting, next_due, groups
 
 No findings in 64.0 s.
 `

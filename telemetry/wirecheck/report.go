@@ -130,7 +130,7 @@ func columnNames(columns stats.Columns) (given, missing []string) {
 		{stats.ColOldest, "oldest"}, {stats.ColAges, "ages"}, {stats.ColDwell, "dwell"}, {stats.ColStuck, "stuck"}, {stats.ColFirings, "firings"},
 		{stats.ColFailures, "failures, retries, cancels"}, {stats.ColEnabled, "enabled"}, {stats.ColRunning, "running"}, {stats.ColLastFiring, "last_firing"},
 		{stats.ColDuration, "duration"}, {stats.ColInstances, "row"}, {stats.ColBlocks, "blocks"}, {stats.ColTimeouts, "timeouts, late"},
-		{stats.ColQueues, "queues"}, {stats.ColWaiting, "waiting"},
+		{stats.ColQueues, "queues"}, {stats.ColWaiting, "waiting"}, {stats.ColNextDue, "next_due"}, {stats.ColGroups, "groups"},
 	} {
 		if columns.Has(c.column) {
 			given = append(given, c.name)

@@ -109,7 +109,8 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if msg.String() == "ctrl+z" {
 			return p, tea.Suspend
 		}
-		if p.model.Press(msg.String()); p.model.Done() {
+		p.model.Press(msg.String())
+		if p.model.Done() {
 			return p, tea.Quit
 		}
 	case tick:

@@ -3,13 +3,11 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 )
 
 // Acknowledge acknowledges active alarms, or withdraws that: POST /api/v1/alarms/ack and
@@ -19,17 +17,24 @@ type Acknowledge struct {
 	Comment string   `json:"comment,omitempty"`
 }
 
+// Selection selects alarms by their kind, the reason of their rule and by patterns, in which * is any text and ? one
+// character; an absent one matches every alarm.
+type Selection struct {
+	Alarm      string `json:"alarm,omitempty"` // kind
+	Net        string `json:"net,omitempty"`
+	Place      string `json:"place,omitempty"`
+	Transition string `json:"transition,omitempty"`
+	Source     string `json:"source,omitempty"`
+	ForReason  string `json:"for_reason,omitempty"` // the reason of the rule that raised the alarm, see Alarm; no pattern
+}
+
 // CloseAlarms ends alarms of which it is not known whether they hold: POST
-// /api/v1/alarms/close. It has indices, or else a kind or at least one pattern, see Silence. A
+// /api/v1/alarms/close. It has indices, or else a kind, a reason or at least one pattern. A
 // source also selects what it held, and what follows from it.
 type CloseAlarms struct {
-	Indices    []uint32 `json:"indices,omitempty"` // 1,000 at most; if one is known to hold, nothing is closed
-	Comment    string   `json:"comment,omitempty"`
-	Alarm      string   `json:"alarm,omitempty"` // kind
-	Net        string   `json:"net,omitempty"`
-	Place      string   `json:"place,omitempty"`
-	Transition string   `json:"transition,omitempty"`
-	Source     string   `json:"source,omitempty"`
+	Indices []uint32 `json:"indices,omitempty"` // 1,000 at most; if one is known to hold, nothing is closed
+	Comment string   `json:"comment,omitempty"`
+	Selection
 }
 
 // Closed is the answer to CloseAlarms.
@@ -38,16 +43,17 @@ type Closed struct {
 	Holding []uint32 `json:"holding,omitempty"` // selected, and known to hold: they stay
 }
 
-// NewSilence silences alarms from now on: POST /api/v1/alarms/silence. It has a kind or at
-// least one pattern, see Silence; the net * is all alarms. The answer is the Silence.
+// NewSilence silences alarms from now on, from a time on, or at the times of a cron expression:
+// POST /api/v1/alarms/silence. It has a kind, a reason or at least one pattern; the net * is all alarms. The
+// answer is the Silence.
 type NewSilence struct {
-	For        float64 `json:"for_seconds"`
-	Comment    string  `json:"comment,omitempty"`
-	Alarm      string  `json:"alarm,omitempty"` // kind
-	Net        string  `json:"net,omitempty"`
-	Place      string  `json:"place,omitempty"`
-	Transition string  `json:"transition,omitempty"`
-	Source     string  `json:"source,omitempty"`
+	For     float64 `json:"for_seconds"`    // each time, if it recurs
+	From    Time    `json:"from,omitzero"`  // absent for now
+	Cron    string  `json:"cron,omitempty"` // when it begins again and again, such as 0 2 * * sat
+	Zone    string  `json:"zone,omitempty"` // of cron, such as Europe/Berlin; absent for UTC
+	Ends    Time    `json:"ends,omitzero"`  // when it recurs no more; absent for ten years
+	Comment string  `json:"comment,omitempty"`
+	Selection
 }
 
 // EndSilence ends a silence before its time: POST /api/v1/alarms/unsilence.
@@ -104,17 +110,13 @@ func Post[T any](ctx context.Context, c Client, path, by string, change any) (*T
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.URL, "/")+"/api/v1/"+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, WithoutAddress(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
+	header := http.Header{"Content-Type": {"application/json"}}
 	if by != "" {
-		req.Header.Set(ByHeader, by)
+		header.Set(ByHeader, by)
 	}
-	resp, err := c.HTTP.Do(req)
+	resp, err := c.send(ctx, http.MethodPost, path, header, body)
 	if err != nil {
-		return nil, WithoutAddress(err)
+		return nil, err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusOK {

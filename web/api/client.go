@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -73,17 +74,12 @@ func (v *View) check() error {
 func Get[T any](ctx context.Context, c Client, path string, query url.Values) (*T, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	address := strings.TrimSuffix(c.URL, "/") + "/api/v1/" + path
 	if len(query) > 0 {
-		address += "?" + query.Encode()
+		path += "?" + query.Encode()
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	resp, err := c.send(ctx, http.MethodGet, path, nil, nil)
 	if err != nil {
-		return nil, WithoutAddress(err)
-	}
-	resp, err := c.HTTP.Do(req)
-	if err != nil {
-		return nil, WithoutAddress(err)
+		return nil, err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -93,9 +89,23 @@ func Get[T any](ctx context.Context, c Client, path string, query url.Values) (*
 	return Decode[T](resp.Body)
 }
 
-// WithoutAddress returns the error of a request without the URL, which may have a
+// send sends a request to a path below /api/v1/.
+func (c Client) send(ctx context.Context, method, path string, header http.Header, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.URL, "/")+"/api/v1/"+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, withoutAddress(err)
+	}
+	maps.Copy(req.Header, header)
+	resp, err := c.HTTP.Do(req)
+	if err != nil {
+		return nil, withoutAddress(err)
+	}
+	return resp, nil
+}
+
+// withoutAddress returns the error of a request without the URL, which may have a
 // password in it.
-func WithoutAddress(err error) error {
+func withoutAddress(err error) error {
 	if inner := (*url.Error)(nil); errors.As(err, &inner) {
 		return inner.Err
 	}

@@ -68,6 +68,9 @@ func paths() []path {
 			parameters: []parameter{{name: "net", description: "id of the net; without it all", optional: true}, {name: "instance", description: "name of the instance; without it all", optional: true}}, document: Actions{}},
 		{name: "/history", summary: "A net as it was: the newest moment that is kept at or before a time.",
 			parameters: []parameter{net, {name: "at", description: "the time", time: true}}, document: Frame{}, errors: older},
+		{name: "/trends", summary: "The age of the oldest token of each net over the last hour, for the 100 nets with the oldest tokens.", document: Trends{}},
+		{name: "/search", summary: "The places, transitions and instances of all nets whose name or id has a text. Of instances, those with the oldest tokens of a place are known.",
+			parameters: []parameter{{name: "q", description: "the text, in upper or lower case, at most 200 bytes"}}, document: Matches{}, errors: []string{"400"}},
 		{name: "/drawing", summary: "Where the nodes and arcs of a net are drawn. The hash of the drawing is the ETag. With a place or a transition, only the nodes around it, laid out apart; all if they are many.",
 			parameters: []parameter{net, {name: "place", description: "id of the place whose surroundings are drawn", optional: true},
 				{name: "transition", description: "id of the transition whose surroundings are drawn", optional: true},
@@ -226,7 +229,8 @@ func (g *generator) fields(t reflect.Type, properties object, required *[]string
 		if properties[name] != nil {
 			panic(t.Name() + " has two fields " + name)
 		}
-		if properties[name] = s; options == "" {
+		properties[name] = s
+		if options == "" {
 			*required = append(*required, name)
 		}
 	}

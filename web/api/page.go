@@ -19,6 +19,7 @@ type Overview struct {
 	Silences        []Silence     `json:"silences"` // at most 100
 	NATS            *Connection   `json:"nats,omitempty"`
 	Up              *Connection   `json:"up_nats,omitempty"`
+	AgentX          *Connection   `json:"agentx,omitempty"` // as in a View; absent for a moment of the past
 	Interrupted     bool          `json:"deaf"`
 	SourcesLeftOut  int           `json:"sources_left_out,omitempty"`
 	AlarmsLeftOut   int           `json:"alarms_left_out,omitempty"`
@@ -61,6 +62,39 @@ type NetOverview struct {
 	Follow  int    `json:"alarms_following"`  // of these, how many follow from a lost source
 	Unknown int    `json:"alarms_unknown"`    // of the others, how many are unknown
 	Drawing string `json:"drawing,omitempty"` // hash of its drawing; absent if the net is no longer there
+	Kind    string `json:"kind,omitempty"`    // process if it is one of BPMN; absent for a net
+
+	OldestCalled *Called `json:"oldest_called,omitempty"` // what oldest_place is called, as of a Place
+	OldestName   string  `json:"oldest_name,omitempty"`   // its name
+}
+
+// Trends are the ages of the oldest tokens of nets over the last hour, of at most 100 nets, those
+// with the oldest tokens first: GET /api/v1/trends.
+type Trends struct {
+	Step float64 `json:"step"` // seconds between two moments that are kept
+	Nets []Trend `json:"nets"`
+}
+
+// Trend is the age of the oldest token of a net over the last hour, at most 60 points.
+type Trend struct {
+	Net    string       `json:"net"`
+	Points [][]*float64 `json:"points"` // each a time in milliseconds since the Unix epoch and an age in seconds; null if not known
+}
+
+// Matches are what a search found in all nets, those whose name begins with the text first: GET /api/v1/search.
+type Matches struct {
+	Matches []Match `json:"matches"`            // at most 20
+	LeftOut int     `json:"left_out,omitempty"` // how many more there are, at least
+}
+
+// Match is a place, a transition or an instance that a search found.
+type Match struct {
+	Kind    string  `json:"kind"` // place, transition or instance
+	Net     string  `json:"net"`
+	NetName string  `json:"net_name,omitempty"`
+	ID      string  `json:"id"` // the name of an instance
+	Name    string  `json:"name,omitempty"`
+	Called  *Called `json:"called,omitempty"` // as of a Place
 }
 
 // Frame is a net at one moment: an event of GET /api/v1/live, and GET
@@ -105,8 +139,8 @@ type PlaceDetail struct {
 	Archive  bool     `json:"archive,omitempty"`  // it is from Prometheus
 	Series   Series   `json:"series"`             // time, tokens and age of the oldest
 	Commands []string `json:"commands,omitempty"` // command lines that act on its oldest token
-	Acts     []Act    `json:"acts,omitempty"`     // the same as requests
-	Tool     string   `json:"tool,omitempty"`     // what people act on it with, if its engine takes no commands
+	Acts     []Act    `json:"acts,omitempty"`     // the same as requests, if its engine takes them
+	Tool     string   `json:"tool,omitempty"`     // what people act on it with, if its engine takes no commands: the command lines are those of this tool
 }
 
 // TransitionDetail is one transition: GET /api/v1/transition, as PlaceDetail.
@@ -133,8 +167,8 @@ type Instance struct {
 	Unanswered string     `json:"unanswered,omitempty"` // why now is absent
 	Seen       []Sighting `json:"seen"`                 // when it was among the oldest tokens of a place in the last hour
 	Commands   []string   `json:"commands,omitempty"`   // command lines that act on it
-	Acts       []Act      `json:"acts,omitempty"`       // the same as requests
-	Tool       string     `json:"tool,omitempty"`       // what people act on it with, if its engine takes no commands
+	Acts       []Act      `json:"acts,omitempty"`       // the same as requests, if its engine takes them
+	Tool       string     `json:"tool,omitempty"`       // what people act on it with, if its engine takes no commands: the command lines are those of this tool
 	Actions    []Action   `json:"actions,omitempty"`    // what people did to it, the newest first
 }
 
@@ -243,6 +277,7 @@ type DrawnNode struct {
 	ID      string  `json:"id"`
 	Kind    string  `json:"kind"` // place or transition
 	Name    string  `json:"name"`
+	Called  *Called `json:"called,omitempty"` // as of a Place
 	Doc     string  `json:"doc"`
 	Label   string  `json:"label"` // lines divided by newlines
 	X       float64 `json:"x"`     // of its centre

@@ -2,7 +2,11 @@
 
 package api
 
-import "time"
+import (
+	"time"
+
+	"github.com/pnagent/pnagent/petri"
+)
 
 // View is everything that a sidecar shows: GET /api/v1/view.
 type View struct {
@@ -15,12 +19,13 @@ type View struct {
 	Traffic     Traffic     `json:"traffic"`                          // messages since the start of the sidecar
 	NATS        *Connection `json:"nats,omitempty"`                   // connection to the engines' NATS server
 	Up          *Connection `json:"up_nats,omitempty"`                // connection to the NATS server of a sidecar above, if that is another server
+	AgentX      *Connection `json:"agentx,omitempty"`                 // session with the AgentX master; absent without --agentx
 	Interrupted bool        `json:"deaf"`                             // the sources are shown as of before an interruption of the connection
 	Pace        float64     `json:"interval_asked_seconds,omitempty"` // how often the sidecar asks engines to publish, because their messages make too much work; absent while it asks for nothing
 }
 
-// Connection is a connection of the sidecar to a NATS server. While the connection
-// to the engines is down, everything else is as of since.
+// Connection is a connection of the sidecar to a NATS server, or its session with the AgentX
+// master. While the connection to the engines is down, everything else is as of since.
 type Connection struct {
 	Connected   bool   `json:"connected"`
 	Since       Time   `json:"since,omitzero"`   // when connected last changed
@@ -79,11 +84,26 @@ type Instances struct {
 	Deadlocked uint64 `json:"deadlocked"` // now: nothing is enabled or running, and the marking is not final
 }
 
+// Called is what an element of a file of BPMN is called there.
+type Called struct {
+	Kind string `json:"kind"` // such as user task
+	Name string `json:"name"` // the id if it has none
+}
+
+// Or returns the words for what is called so, or a text for what is of no file of BPMN.
+func (c *Called) Or(text string) string {
+	if c == nil {
+		return text
+	}
+	return petri.Called(*c).String()
+}
+
 // Place is a place of a net.
 type Place struct {
-	ID    string `json:"id"`
-	Name  string `json:"name,omitempty"`
-	Final bool   `json:"final"` // no transition takes tokens from it: its tokens are finished work
+	ID     string  `json:"id"`
+	Name   string  `json:"name,omitempty"`
+	Called *Called `json:"called,omitempty"` // the element of a file of BPMN at which it is
+	Final  bool    `json:"final"`            // no transition takes tokens from it: its tokens are finished work
 	// Resting: tokens may stay, because an override turns tokenStuck off.
 	Resting bool   `json:"resting,omitempty"`
 	Role    string `json:"role,omitempty"` // state or data if it is not work: its tokens are not in the sums
@@ -97,7 +117,17 @@ type Place struct {
 	OlderThan     *OlderThan `json:"older_than,omitempty"`         // tokens that are older than each age
 	Dwell         *Histogram `json:"dwell,omitempty"`              // how long tokens stayed, for those that left
 	Slowest       *Slowest   `json:"slowest,omitempty"`
-	Stuck         *[]Token   `json:"stuck,omitempty"` // the oldest tokens; none of a final place
+	Stuck         *[]Token   `json:"stuck,omitempty"`   // the oldest tokens; none of a final place
+	Reasons       *[]Reason  `json:"reasons,omitempty"` // why the tokens wait, by reason; none of a final place
+}
+
+// Reason counts the tokens of a place that wait for one reason: that of what says best why each of them does not
+// move. Tokens in none of these wait for a reason that is not known.
+type Reason struct {
+	Reason string `json:"reason"` // as that of a Wait
+	Tokens uint64 `json:"tokens"`
+	Due    Time   `json:"due"` // when the first of them was or will be due, or was put into the place
+	Oldest Token  `json:"oldest"`
 }
 
 // PlaceNow are the numbers of a place that frames of the live page have too.
@@ -146,7 +176,7 @@ type Slowest struct {
 
 // Token is one of the oldest tokens of a place.
 type Token struct {
-	Instance string  `json:"instance"`
+	Instance string  `json:"instance"` // "" if the token has no name, such as a message of which a metric has the age
 	Injected Time    `json:"injected"` // when it was put into the place
 	Age      float64 `json:"age_seconds"`
 	Waits    []Wait  `json:"waits,omitzero"`
@@ -155,19 +185,20 @@ type Token struct {
 // Wait is what one output transition of a token's place waits for.
 type Wait struct {
 	Transition string `json:"transition"`
-	Reason     string `json:"reason"`          // unknown, enabled, running, delayed, guarded, missing, inhibited, manual, dead or incident
+	Reason     string `json:"reason"`          // unknown, enabled, running, delayed, guarded, missing, inhibited, manual, dead, incident or noWorker
 	Place      string `json:"place,omitempty"` // the place with too few or too many tokens
 	Count      uint32 `json:"count,omitempty"` // how many tokens are missing or too many
 	Until      Time   `json:"until,omitzero"`  // when a delay ends
-	What       string `json:"what,omitempty"`  // what the source reports beyond the reason, for people, such as "external task ship, no worker"
+	What       string `json:"what,omitempty"`  // what the source reports beyond the reason, for people, such as "job, out of retries"
 	Text       string `json:"text,omitempty"`  // the reason for people, with what; only for one place or instance
 }
 
 // Transition is a transition of a net.
 type Transition struct {
-	ID   string `json:"id"`
-	Name string `json:"name,omitempty"`
-	Role string `json:"role,omitempty"` // state if it is not work but a step on the way
+	ID     string  `json:"id"`
+	Name   string  `json:"name,omitempty"`
+	Called *Called `json:"called,omitempty"` // as of a Place
+	Role   string  `json:"role,omitempty"`   // state if it is not work but a step on the way
 	TransitionNow
 	DampedRates
 	Firings    *uint64    `json:"firings,omitempty"`
@@ -180,6 +211,7 @@ type Transition struct {
 	LastFiring Time       `json:"last_firing,omitzero"`
 	Duration   *Histogram `json:"duration,omitempty"` // of its firings
 	Slowest    *Slowest   `json:"slowest,omitempty"`
+	NextDue    Time       `json:"next_due,omitzero"` // when it is to fire next, by a schedule; one that is past has not fired
 }
 
 // Counters returns where the counters are, in the order of stats.TransitionTable.
@@ -306,9 +338,14 @@ type Alarm struct {
 	Age        *float64 `json:"age_seconds,omitempty"` // since then
 	Affected   *uint64  `json:"affected,omitempty"`
 	Text       string   `json:"text,omitempty"`
+	ForReason  string   `json:"for_reason,omitempty"`     // the reason that its rule selects; absent for none
+	Reason     string   `json:"reason,omitempty"`         // why the oldest token that it is about does not move, as in Wait; absent if it is not known
+	Instance   string   `json:"instance,omitempty"`       // that holds this token
+	Why        string   `json:"why,omitempty"`            // the reason in words
 	NetName    string   `json:"net_name,omitempty"`       // of the net, if it has one
 	Name       string   `json:"name,omitempty"`           // of the place or transition, if it has one
-	After      float64  `json:"after_seconds,omitempty"`  // tokenStuck and transitionStarved: the age from which they are raised
+	Called     *Called  `json:"called,omitempty"`         // of the place or transition, as of a Place
+	After      float64  `json:"after_seconds,omitempty"`  // tokenStuck and transitionStarved: the age from which they are raised; firingMissed: how late a firing may be
 	Above      float64  `json:"above,omitempty"`          // the number of deadlocked instances, share of failed runs or firings per second from which they are raised
 	Window     float64  `json:"window_seconds,omitempty"` // failureRatio and transitionLoop: the period in which runs and firings are counted
 	Runs       float64  `json:"runs,omitempty"`           // failureRatio: runs in the window, of which affected failed
@@ -317,6 +354,7 @@ type Alarm struct {
 	Unknown    string   `json:"unknown,omitempty"`        // why it is not known whether its condition still holds; absent if it is known
 	Lost       string   `json:"lost,omitempty"`           // the source because of which it is unknown; absent if there are several, or another reason
 	Follows    string   `json:"follows,omitempty"`        // the lost source without which it would not be there: its notifications are held back
+	LastFired  Time     `json:"last_fired,omitzero"`      // firingMissed: when the transition fired last; since is when it was due, affected how many firings are missing
 
 	Acknowledged  *Ack `json:"acknowledged,omitempty"`  // by whom, if it is
 	SilencedUntil Time `json:"silenced_until,omitzero"` // while its notifications are held back
@@ -329,19 +367,18 @@ type Ack struct {
 	Comment string `json:"comment,omitempty"`
 }
 
-// Silence holds back the notifications of alarms. Its subject has patterns, in which * is
-// any text and ? one character; an absent one matches every alarm.
+// Silence holds back the notifications of the alarms that it selects.
 type Silence struct {
-	ID         string `json:"id"`
-	From       Time   `json:"from"`
-	Until      Time   `json:"until"`
-	By         string `json:"by"`
-	Comment    string `json:"comment,omitempty"`
-	Alarm      string `json:"alarm,omitempty"` // kind
-	Net        string `json:"net,omitempty"`
-	Place      string `json:"place,omitempty"`
-	Transition string `json:"transition,omitempty"`
-	Source     string `json:"source,omitempty"`
+	ID      string `json:"id"`
+	From    Time   `json:"from"`
+	Until   Time   `json:"until"`
+	By      string `json:"by"`
+	Comment string `json:"comment,omitempty"`
+	Selection
+	Pending bool   `json:"pending,omitempty"` // it begins later; from and until are those of the next time
+	Cron    string `json:"cron,omitempty"`    // when it begins again and again
+	Zone    string `json:"zone,omitempty"`    // of cron; absent for UTC
+	Ends    Time   `json:"ends,omitzero"`     // when it recurs no more
 }
 
 // ClearedAlarms are the alarms that were cleared last: GET /api/v1/alarms/cleared.

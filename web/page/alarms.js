@@ -118,7 +118,7 @@ export class AlarmRows {
       el('span', { class: 'age num', title: 'time since its condition began' }),
       el('span', { class: 'text' }),
       el('span', { class: 'text noted' })),
-    this.model.actions && this.notes.buttons({ alarms: current, of: { alarm: a.alarm, net: a.net, place: a.place, transition: a.transition, source: a.source } }));
+    this.model.actions && this.notes.buttons({ alarms: current, of: { alarm: a.alarm, net: a.net, place: a.place, transition: a.transition, source: a.source, for_reason: a.for_reason } }));
   }
 
   /**
@@ -150,12 +150,12 @@ export class AlarmRows {
 
   /** @param {import('./model.js').Silence} s */
   makeSilence(s) {
-    const what = [s.alarm, s.net, s.place, s.transition, s.source].filter(Boolean).join(' ');
+    const what = [s.alarm, s.for_reason, s.net, s.place, s.transition, s.source].filter(Boolean).join(' ');
     return el('li', { class: 'row silence' },
       el('span', { class: 'mark', 'aria-hidden': 'true' }, '∅'),
       el('span', { class: 'title' }, name(what)),
       this.model.actions ? el('button', { type: 'button', class: 'link-like', onclick: () => this.notes.end(s.id) }, 'End') : el('span', null),
-      el('span', { class: 'text' }, `until ${moment(Date.parse(s.until))} by ${s.by}${s.comment ? `: ${s.comment}` : ''}`));
+      el('span', { class: 'text' }, `${s.pending ? `from ${moment(Date.parse(s.from))} ` : ''}until ${moment(Date.parse(s.until))}${s.cron ? `, recurs (${s.cron} ${s.zone ?? 'UTC'})` : ''} by ${s.by}${s.comment ? `: ${s.comment}` : ''}`));
   }
 
   /** @param {Alarm} a */

@@ -21,6 +21,7 @@ export class ArcPainter {
   constructor(ctx, palette) {
     this.ctx = ctx;
     this.palette = palette;
+    /** @type {[number, number, number, number][]} where texts are, in the drawing: left, top, right, bottom */ this.pills = [];
     this.scale = 1;
     this.x = 0;
     this.y = 0;
@@ -159,6 +160,7 @@ export class ArcPainter {
     const { ctx } = this;
     ctx.font = `10.5px ${font}`;
     const w = ctx.measureText(text).width + 4;
+    this.pills.push([(x - w / 2 - this.x) / this.scale, (y - 6.5 - this.y) / this.scale, (x + w / 2 - this.x) / this.scale, (y + 6.5 - this.y) / this.scale]);
     ctx.fillStyle = this.palette.ground;
     ctx.fillRect(x - w / 2, y - 6.5, w, 13);
     ctx.fillStyle = colour;

@@ -6,6 +6,7 @@ import { Dots } from './dots.js';
 import { age, count, label, rate, short, shortAge } from './format.js';
 import { brief, less } from './compare.js';
 import { HeatScale } from './heat.js';
+import { isMild } from './problem.js';
 import { beside, called, diagramOf, middle, reached } from './shapes.js';
 import { inkOf, tint } from './tint.js';
 
@@ -18,7 +19,7 @@ const near = 0.8;
 /** Room for what stands around the diagram, pixels. */
 const margin = { side: 34, top: 62, bottom: 74 };
 /** Marks of an element, as classes of its shape. */
-const marks = /** @type {const} */ (['chosen', 'pointed', 'alarmed', 'doubted', 'traced']);
+const marks = /** @type {const} */ (['chosen', 'pointed', 'alarmed', 'mild', 'doubted', 'traced']);
 
 /**
  * A net from a BPMN file, as its author drew it: another painter of the same Model.
@@ -41,6 +42,7 @@ export class BpmnStage {
     /** The file and the process that are shown. */ this.at = { file: 0, process: /** @type {any} */ (null) };
     /** @type {any} the diagram of the file that is open */ this.diagram = null;
     this.fitted = false;
+    /** Whether the reader has moved or scaled the diagram: then it is not fitted again by itself. */ this.touched = false;
     /** @type {string[]} the call activities whose process is shown */ this.calls = [];
     this.dots = new Dots(model, () => this.shown && !model.where.table);
     /** @type {Map<string, Badge>} by the id of the element */ this.badges = new Map();
@@ -53,6 +55,9 @@ export class BpmnStage {
       this.update();
       this.dots.measure();
     });
+    for (const type of ['wheel', 'pointermove', 'touchmove']) {
+      root.addEventListener(type, (event) => (this.touched ||= type !== 'pointermove' || /** @type {PointerEvent} */ (event).buttons > 0), { capture: true, passive: true });
+    }
     new ResizeObserver(() => this.#resize()).observe(root);
   }
 
@@ -111,12 +116,14 @@ export class BpmnStage {
   zoom(factor) {
     const canvas = this.viewer?.get('canvas');
     canvas?.zoom(canvas.zoom() * factor, 'auto');
+    this.touched = true;
   }
 
   /** Shows the whole diagram, between what stands around it. */
   fit() {
     this.fitted = this.width > 0 && this.viewer !== null;
     if (!this.fitted) return;
+    this.touched = false;
     const canvas = this.viewer.get('canvas');
     canvas.resized();
     const box = canvas.viewbox().inner;
@@ -129,7 +136,7 @@ export class BpmnStage {
 
   #resize() {
     this.viewer?.get('canvas').resized();
-    if (!this.fitted) this.fit();
+    if (!this.fitted || !this.touched) this.fit();
     else if (this.cursor && this.model.selected() >= 0) this.#reveal(this.cursor);
   }
 
@@ -183,7 +190,7 @@ export class BpmnStage {
     const s = scene.elements.state(e, shown, this.model.now());
     const kind = shape.type.replace('bpmn:', '').replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
     const old = s.final ? 'finished' : `oldest ${age(s.tokens === 0 ? 0 : s.age)}`;
-    return `${kind} ${short(shape.businessObject.name || id, 80)}: ${count(s.tokens)} tokens, ${old}, ${rate(s.rate)}${s.blocked ? ', blocked' : ''}`;
+    return `${kind} ${short(shape.businessObject.name || id, 80)}: ${count(s.tokens)} waiting, ${old}, ${rate(s.rate)}${s.blocked ? ', blocked' : ''}`;
   }
 
   /**
@@ -424,7 +431,7 @@ export class BpmnStage {
     const nodes = (/** @type {import('./model.js').Alarm} */ a) => [scene?.find('place', a.place ?? '') ?? -1, scene?.find('transition', a.transition ?? '') ?? -1];
     return {
       chosen: ids([model.selected()]), pointed: new Set(document.activeElement === this.root ? [this.cursor] : []),
-      alarmed: ids(alarms.filter((a) => !a.unknown).flatMap(nodes)), doubted: ids(alarms.filter((a) => a.unknown).flatMap(nodes)),
+      alarmed: ids(alarms.filter((a) => !a.unknown && !isMild(a)).flatMap(nodes)), mild: ids(alarms.filter((a) => !a.unknown && isMild(a)).flatMap(nodes)), doubted: ids(alarms.filter((a) => a.unknown).flatMap(nodes)),
       traced: ids(model.traced.map((id) => scene?.find('place', id) ?? -1)),
     };
   }

@@ -45,6 +45,21 @@ export function sparkline(points, column, o) {
 }
 
 /**
+ * A small curve of the last hour, without words: what it shows is beside it.
+ * @param {(number|null)[][]} points [ms, value]
+ */
+export function trend(points) {
+  const [from, to] = [points[0][0] ?? 0, points[points.length - 1][0] ?? 1];
+  const top = Math.max(1e-9, ...points.map((p) => p[1] ?? 0));
+  const picture = svg('svg', { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', class: 'spark warm', 'aria-hidden': 'true' });
+  for (const run of runs(points, 1)) {
+    const line = run.map(([ms, v]) => `${((ms - from) / Math.max(1, to - from) * width).toFixed(1)},${(height - 3 - (v / top) * (height - 8)).toFixed(1)}`);
+    picture.append(svg('polyline', { class: 'line', points: line.join(' '), 'vector-effect': 'non-scaling-stroke' }));
+  }
+  return picture;
+}
+
+/**
  * The stretches in which a value is known.
  * @param {(number|null)[][]} points
  * @param {number} column
@@ -91,7 +106,7 @@ export function ladder(olderThan, tokens, scale) {
 
 /** @param {number} seconds */
 function wholeAge(seconds) {
-  for (const [size, unit] of /** @type {[number, string][]} */ ([[86400, 'd'], [3600, 'h'], [60, 'm']])) {
+  for (const [size, unit] of /** @type {[number, string][]} */ ([[86400, 'd'], [3600, 'h'], [60, 'min']])) {
     if (seconds >= size && seconds % size === 0) return `${seconds / size} ${unit}`;
   }
   return `${seconds} s`;

@@ -67,7 +67,7 @@ export function byId(id) {
 }
 
 /**
- * Writes text where it differs, so that nothing is laid out again for nothing.
+ * Sets the text of a node if it differs. To set the same text would make the browser lay out the page again.
  * @param {Node} node
  * @param {string} text
  */

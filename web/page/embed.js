@@ -21,7 +21,7 @@ if (!location.hash) history.replaceState(null, '', '#' + query);
 const chosen = query.get('theme');
 const theme = new Theme(chosen === 'dark' || chosen === 'light' ? chosen : '');
 const alarms = query.has('alarms');
-const model = new Model();
+const model = new Model(true);
 const canvas = /** @type {HTMLCanvasElement} */ (byId('net'));
 const stage = new Stage(model, canvas, theme);
 lookThere(model, stage);

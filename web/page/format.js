@@ -3,6 +3,8 @@
 // never 0.
 
 export const unknown = '–';
+/** The most characters of a text that are looked at where it is shortened. */
+const longest = 2000;
 
 /**
  * @param {number|null|undefined} n
@@ -23,7 +25,7 @@ function digits(n) {
 
 /**
  * @param {number|null|undefined} seconds
- * @returns {string} such as 0.4 s, 12 s, 3 m 20 s, 2 h 05 m, 3 d 4 h
+ * @returns {string} such as 0.4 s, 12 s, 3 min 20 s, 2 h 05 min, 3 d 4 h
  */
 export function age(seconds) {
   if (seconds == null) return unknown;
@@ -31,31 +33,31 @@ export function age(seconds) {
   if (s < 1) return s === 0 ? '0 s' : s < 0.01 ? `${digits(s * 1000)} ms` : `${s.toFixed(s < 0.1 ? 2 : 1)} s`;
   if (s < 60) return `${Math.floor(s)} s`;
   const whole = Math.floor(s);
-  if (s < 3600) return `${Math.floor(whole / 60)} m ${pad(whole % 60)} s`;
-  if (s < 86400) return `${Math.floor(whole / 3600)} h ${pad(Math.floor(whole / 60) % 60)} m`;
+  if (s < 3600) return `${Math.floor(whole / 60)} min ${pad(whole % 60)} s`;
+  if (s < 86400) return `${Math.floor(whole / 3600)} h ${pad(Math.floor(whole / 60) % 60)} min`;
   return `${Math.floor(whole / 86400)} d ${Math.floor(whole / 3600) % 24} h`;
 }
 
 /**
  * A limit in seconds without units that are zero.
  * @param {number|null|undefined} seconds
- * @returns {string} such as 20 s, 10 m, 1 h 30 m
+ * @returns {string} such as 20 s, 10 min, 1 h 30 min
  */
 export function span(seconds) {
-  return age(seconds).replace(/ 0?0 [smh]$/, '');
+  return age(seconds).replace(/ 0?0 (s|min|h)$/, '');
 }
 
 /**
- * An age in at most four characters.
+ * An age without what is small, such as 12 s, 42 min.
  * @param {number|null|undefined} seconds
  */
 export function shortAge(seconds) {
   if (seconds == null) return unknown;
   const s = Math.floor(Math.max(0, seconds));
-  if (s < 60) return `${s}s`;
-  if (s < 3600) return `${Math.floor(s / 60)}m`;
-  if (s < 86400) return `${Math.floor(s / 3600)}h`;
-  return `${Math.floor(s / 86400)}d`;
+  if (s < 60) return `${s} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} min`;
+  if (s < 86400) return `${Math.floor(s / 3600)} h`;
+  return `${Math.floor(s / 86400)} d`;
 }
 
 /**
@@ -115,12 +117,30 @@ export function signed(n, say = count) {
   return n === 0 ? '0' : `${n > 0 ? '+' : '−'}${say(Math.abs(n))}`;
 }
 
+/** @typedef {{kind: string, name: string}} Called what an element of a BPMN file is called there */
+
 /**
- * @param {{id: string, name?: string}} node
- * @returns {string} the name for people, else the id
+ * @param {{id: string, name?: string, called?: Called}} node
+ * @returns {string} what people call it, such as user task Approve the request, else the name, else the id
  */
 export function label(node) {
-  return visible(node.name || node.id);
+  return node.called ? visible(`${node.called.kind} ${node.called.name}`) : title(node);
+}
+
+/**
+ * @param {{id: string, name?: string, called?: Called}} node
+ * @returns {string} its name, for where the kind stands beside it
+ */
+export function title(node) {
+  return visible(node.called?.name || node.name || node.id);
+}
+
+/**
+ * @param {number|null|undefined} n of tokens
+ * @param {{called?: Called}} node where they are
+ */
+export function waiting(n, node) {
+  return node.called ? `${count(n)} waiting` : plural(n, 'token');
 }
 
 /** Controls, line separators and what changes the direction of text: see internal/plaintext. */
@@ -136,14 +156,15 @@ export function visible(text) {
 }
 
 /**
- * The first characters of a text on one line, cut between code points.
+ * A text on one line, of which a long one loses its middle: names often differ at their end.
  * @param {string} text
  * @param {number} length in characters, with the ellipsis
  */
 export function short(text, length) {
-  const line = text.slice(0, 4 * length + 4).replace(/\s+/g, ' ');
-  const points = Array.from(line);
-  return points.length <= length && text.length <= line.length ? line : points.slice(0, length - 1).join('').trimEnd() + '…';
+  const points = Array.from(text.slice(0, 4 * longest).replace(/\s+/g, ' '));
+  if (points.length <= length) return points.join('');
+  const end = Math.floor((length - 1) / 2);
+  return points.slice(0, length - 1 - end).join('').trimEnd() + '…' + points.slice(points.length - end).join('').trimStart();
 }
 
 /**
@@ -153,11 +174,10 @@ export function short(text, length) {
  * @returns {string[]}
  */
 export function twoLines(text, width) {
-  const line = short(text, 2 * width);
+  const line = short(text, longest);
   if (Array.from(line).length <= width) return [line];
   const at = line.lastIndexOf(' ', width);
-  if (at <= 0) return [short(text, width)];
-  return [line.slice(0, at), short(line.slice(at + 1), width)];
+  return at <= 0 ? [short(line, width)] : [line.slice(0, at), short(line.slice(at + 1), width)];
 }
 
 /**

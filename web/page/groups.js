@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { kindName, words } from './problem.js';
+import { kindName, subject, words } from './problem.js';
 
 /**
  * Alarms that are one line which opens, or one alarm.
@@ -69,11 +69,29 @@ function ofNet(net, list, following, before) {
   if (list.length === 1) return single(list[0], following, before);
   const kinds = split(list, (a) => a.alarm);
   const of = net ? { net } : null;
-  const parts = kinds.length === 1 ? [] : kinds.map(([kind, some]) => some.length === 1 ? single(some[0], following, before)
-    : group(`${before}${net}\n${kind}`, kindName(kind, some.length), kind, some, { ...of, alarm: kind }, some.map((a) => single(a, following, before))));
-  const text = kinds.map(([kind, some]) => `${some.length} ${kindName(kind, some.length)}`).join(', ');
+  const ofKind = (/** @type {string} */ kind, /** @type {Alarm[]} */ some) => {
+    const lines = equal(some, following, before);
+    return lines.length === 1 ? lines[0] : group(`${before}${net}\n${kind}`, kindName(kind, some), kind, some, { ...of, alarm: kind }, lines);
+  };
+  const parts = kinds.length === 1 ? equal(list, following, before) : kinds.map(([kind, some]) => ofKind(kind, some));
+  const text = kinds.map(([kind, some]) => `${some.length} ${kindName(kind, some)}`).join(', ');
+  if (parts.length === 1) return { ...parts[0], text: `${text} · ${list[0].net_name || net}` };
   const only = kinds.length === 1 ? { ...of, alarm: kinds[0][0] } : of;
-  return { ...group(before + net, list[0].net_name || net || 'Sources', net, list, only, parts.length ? parts : list.map((a) => single(a, following, before))), text };
+  return { ...group(before + net, list[0].net_name || net || 'Sources', net, list, only, parts), text };
+}
+
+/**
+ * Alarms of one kind, of which those about things with one name are one line.
+ * @param {Alarm[]} list
+ * @param {Map<string, Alarm[]>} following
+ * @param {string} before
+ * @returns {Group[]}
+ */
+function equal(list, following, before) {
+  return split(list, (a) => (a.place || a.transition ? `${a.net} ${subject(a)}` : String(a.index))).map(([key, same]) => {
+    const parts = same.map((a) => single(a, following, before));
+    return same.length === 1 ? parts[0] : { ...group(`${before}equal ${same[0].alarm} ${key}`, `${subject(same[0])} ×${same.length}`, '', same, null, parts), count: 0 };
+  });
 }
 
 /**

@@ -4,7 +4,7 @@
 // the order is seen without seeing hues.
 
 /** @type {readonly (readonly [number, string])[]} the marks of the scale, in seconds, with their labels */
-export const marks = Object.freeze([[1, '1s'], [10, '10s'], [60, '1m'], [600, '10m'], [3600, '1h']]);
+export const marks = Object.freeze([[1, '1 s'], [10, '10 s'], [60, '1 min'], [600, '10 min'], [3600, '1 h']]);
 
 const hottest = Math.log10(3600);
 const levels = 48;

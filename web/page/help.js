@@ -3,7 +3,7 @@ import { byId, el } from './dom.js';
 
 const keys = [
   ['drag, wheel, pinch', 'move and zoom'], ['+  −  0', 'zoom in, zoom out, whole net'], ['/', 'search'], ['← ↑ → ↓', 'to the next connected node'],
-  ['Enter', 'open the node'], ['n  <  >', 'only what is near the node, fewer and more steps'], ['q', 'collapse what is quiet'], ['Esc', 'close, back'], ['h', 'to the oldest token'], ['t', 'table or drawing'],
+  ['Enter', 'open the node'], ['n  <  >', 'only what is near the node, fewer and more steps'], ['q', 'collapse what is quiet'], ['Esc', 'close, back'], ['a', 'all nets'], ['h', 'to the oldest token'], ['t', 'table or drawing'],
   ['b', 'BPMN or net'], ['i', 'waiting instances by name, place and age'], ['[  ]', 'back and forth in time'], ['{  }', 'to where alarms were raised or cleared'],
   ['p', 'play the past up to now, pause'], ['c', 'compare the past with now'], ['l', 'back to live'], ['s', 'share: a link, a picture, tables'], ['d', 'dark or light'], ['?', 'this help'],
 ];
@@ -24,7 +24,7 @@ const signs = [
 export class Help {
   constructor() {
     this.dialog = /** @type {HTMLDialogElement} */ (byId('help'));
-    this.dialog.append(el('h2', { id: 'help-title' }, 'Keys'), listed(keys, 'kbd'), el('h2', null, 'What is drawn'), listed(signs, 'span'),
+    this.dialog.append(el('h2', { id: 'help-title', tabindex: -1, autofocus: true }, 'Keys'), listed(keys, 'kbd'), el('h2', null, 'What is drawn'), listed(signs, 'span'),
       el('p', { class: 'quiet' }, 'Everything on the page is of the one moment that the slider shows. The address of this page holds what you see: net, selection, time, comparison, part, filters. Send it as a link; “to this moment” makes others see the numbers of now later.'),
       el('p', null, el('a', { href: 'endpoints' }, 'Everything this server offers')),
       el('button', { type: 'button', onclick: () => this.dialog.close() }, 'close'));

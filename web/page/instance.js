@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { actions, commands } from './act.js';
 import { el, name, svg } from './dom.js';
-import { age, clock, count, label } from './format.js';
+import { age, count, label, when } from './format.js';
 import { heat } from './heat.js';
 import { hour } from './place.js';
-import { badge, data, waits } from './token.js';
+import { badge, data, folded, waits } from './token.js';
 
 /**
  * Where an instance is, and where it was seen among the oldest.
@@ -16,7 +16,7 @@ export function instance(a, { model, heat: scale }) {
   const out = [el('h3', null, 'Where it is now')];
   if (!a.now) out.push(el('p', { class: 'note' }, `Where it is now is not known: ${a.unanswered ?? 'no answer'}.`));
   else if (!a.now.length) out.push(el('p', { class: 'quiet' }, 'It holds no token.'));
-  else out.push(el('ol', { class: 'tokens' }, ...a.now.map((/** @type {any} */ t, /** @type {number} */ i) => held(t, i, model, scale))));
+  else out.push(el('ol', { class: 'tokens' }, ...folded(a.now, (/** @type {any} */ t) => [t.place, t.data]).map((/** @type {any} */ t, /** @type {number} */ i) => held(t, i, model, scale))));
   out.push(...commands(a, model), ...actions(a.actions));
   out.push(el('h3', null, 'Seen among the oldest, last hour'));
   if (!a.seen?.length) out.push(el('p', { class: 'quiet' }, 'Not among the oldest tokens of any place in the last hour.'));
@@ -44,7 +44,7 @@ export function stays(seen, { model, heat: scale }, key) {
  */
 function held(t, i, model, scale) {
   const { final, calm } = model.scene?.nodes[model.scene.find('place', t.place)] ?? {};
-  return el('li', null, toPlace(t.place, model, 'now ' + i), t.tokens > 1 && el('span', { class: 'num' }, '×' + count(t.tokens)),
+  return el('li', null, toPlace(t.place, model, 'now ' + i), t.tokens > 1 && el('span', { class: 'num' }, `×${count(t.tokens)}, oldest`),
     badge(t.age_seconds, calm ? scale.cold() : scale), final ? el('span', { class: 'quiet' }, 'finished') : waits(t.waits, model), data(t.data));
 }
 
@@ -65,7 +65,7 @@ function stay(s, key, model, scale) {
   const bar = svg('svg', { viewBox: '0 0 100 6', preserveAspectRatio: 'none', class: 'barline', 'aria-hidden': 'true' },
     svg('rect', { width: 100, height: 6, class: 'track' }),
     svg('rect', { x: Math.min(98.5, x(begun)), width: Math.max(1.5, x(ended) - x(begun)), height: 6, fill: scale.fill(heat(lasted)) }));
-  const words = gone ? `from ${clock(begun)}, last seen ${clock(ended)}: ${age(lasted)}` : `since ${clock(begun)}: ${age(lasted)}`;
+  const words = gone ? `from ${when(begun)}, last seen ${when(ended)}: ${age(lasted)}` : `since ${when(begun)}: ${age(lasted)}`;
   return el('li', null, toPlace(s.place, model, key), el('span', { class: 'quiet num' }, words), bar, waits(s.waits, model));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { label, twoLines } from './format.js';
+import { twoLines, visible } from './format.js';
 
 const size = 10.5;
 const line = 12;
@@ -60,7 +60,7 @@ export class Labels {
     if (found !== undefined) return found;
     const n = this.scene.nodes[place];
     const r = radius(place) + 7;
-    const around = [[0, -r - 7], [r + 12, -r], [-r - 12, -r], [r + 15, 0], [-r - 15, 0]].map(([dx, dy]) => ({ x: n.x * scale + dx, y: n.y * scale + dy }));
+    const around = [[0, -r - 7], [r + 18, -r], [-r - 18, -r], [r + 21, 0], [-r - 21, 0]].map(([dx, dy]) => ({ x: n.x * scale + dx, y: n.y * scale + dy }));
     const at = around.find((p) => nodes.free(ageBox(p)) && this.texts.free(ageBox(p))) ?? null;
     if (at) this.texts.add(ageBox(at));
     this.ages.set(place, at);
@@ -131,7 +131,7 @@ export class Labels {
    */
   #write(i, scale, r, nodes, first) {
     const n = this.scene.nodes[i];
-    const lines = twoLines(label(n), 14);
+    const lines = twoLines(visible(n.name || n.id), 14);
     const half = (Math.max(...lines.map((l) => l.length)) * perCharacter) / 2;
     const count = lines.length + Number(first && r < numbered);
     const high = (count - 1) * line;
@@ -177,7 +177,7 @@ function farther(x, y, half, high, free) {
  * @returns {Box}
  */
 function ageBox({ x, y }) {
-  return { left: x - 14, right: x + 14, top: y - 6.5, bottom: y + 6.5 };
+  return { left: x - 20, right: x + 20, top: y - 6.5, bottom: y + 6.5 };
 }
 
 /** Boxes that are taken, in cells of a grid. */

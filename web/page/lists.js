@@ -31,7 +31,7 @@ export class Lists {
     this.doubts.list.before(this.end);
     this.silences = section('Silences');
     this.nets = section('Nets');
-    this.sources = section('Sources');
+    this.sources = section('Engines');
     this.sources.list.tabIndex = 0; // it scrolls, and nothing in it has the focus
     const trouble = el('p', { class: 'note', role: 'alert', hidden: true });
     this.note = el('p', { class: 'note past-note', hidden: true });
@@ -56,10 +56,11 @@ export class Lists {
     const listed = comparing ? listOfBoth(overview.sources, latest.sources, (s) => `${s.net}\n${s.name}`) : [...overview.sources];
     const sources = listed.sort((a, b) => here(a) - here(b) || a.net.localeCompare(b.net) || a.name.localeCompare(b.name));
     this.#alarms(overview, active);
+    this.nets.root.hidden = !where.net; // home has them
     this.silences.root.hidden = overview.silences.length === 0;
-    this.#fill(this.silences, overview.silences, overview.silences_left_out, (s) => `${s.id} ${model.actions}`, (s) => this.rows.makeSilence(s), () => {});
+    this.#fill(this.silences, overview.silences, overview.silences_left_out, (s) => `${s.id} ${s.until} ${s.pending} ${model.actions}`, (s) => this.rows.makeSilence(s), () => {});
     this.#fill(this.nets, nets, 0, (n) => n.id, (n) => this.#net(n), (row, n) => this.#showNet(row, n));
-    this.#fill(this.sources, sources, overview.sources_left_out, (s) => `${s.net}\n${s.name}`, source, (row, s) => this.#showSource(row, s));
+    this.#fill(this.sources, engines(sources), overview.sources_left_out, (e) => e.name, engineRow, (row, e) => this.#showEngine(row, e));
   }
 
   /**
@@ -147,29 +148,61 @@ export class Lists {
 
   /**
    * @param {HTMLElement} row
-   * @param {import('./model.js').SourceSummary & {changed?: string}} s
+   * @param {Engine} engine
    */
-  #showSource(row, s) {
-    const mark = /** @type {HTMLElement} */ (row.querySelector('.mark'));
-    const up = s.state === 'up';
-    say(mark, up ? '●' : s.state === 'unknown' ? '?' : '◌');
+  #showEngine(row, { parts }) {
+    const part = (/** @type {string} */ selector) => /** @type {HTMLElement} */ (row.querySelector(selector));
+    const worst = parts.find((s) => s.state !== 'up') ?? parts[0];
+    const up = worst.state === 'up';
+    const mark = part('.mark');
+    say(mark, up ? '●' : worst.state === 'unknown' ? '?' : '◌');
     mark.className = up ? 'mark good' : 'mark warn';
-    mark.title = s.state;
+    mark.title = worst.state;
+    const heard = parts.map((s) => s.last_heard_age_seconds).filter((a) => a != null);
+    say(part('.age'), heard.length ? age(Math.max(...heard) + this.model.passed()) : unknown);
+    const several = parts.length > 1;
+    say(part('.text'), several ? `${up ? 'up' : `${parts.filter((s) => s.state !== 'up').length} not up`} · ${plural(parts.length, 'net')}` : this.#ofNet(parts[0], true));
+    syncRows(part('.inner'), several ? parts : [], (s) => s.net, () => el('li', { class: 'text' }), (li, s) => say(li, this.#ofNet(s, !up)));
+  }
+
+  /**
+   * What an engine is to one of its nets.
+   * @param {import('./model.js').SourceSummary & {changed?: string}} s
+   * @param {boolean} state whether its state is said
+   */
+  #ofNet(s, state) {
     const { model } = this;
-    const passed = model.passed();
-    const silent = s.last_heard_age_seconds == null ? unknown : age(s.last_heard_age_seconds + passed);
-    say(/** @type {Element} */ (row.querySelector('.age')), silent);
     const net = (s.changed === 'new' ? model.latest : model.overview)?.nets.find((n) => n.id === s.net);
     const later = model.comparing && !s.changed ? model.latest?.sources.find((other) => other.net === s.net && other.name === s.name) : undefined;
-    const state = later && later.state !== s.state ? `${s.state} → ${later.state}` : s.reason ? `${s.state}: ${s.reason}` : s.state;
-    const parts = [...since(s, model), state, ...(s.below ? ['a sidecar below'] : []), net ? label(net) : s.net];
+    const turned = later && later.state !== s.state ? `${s.state} → ${later.state}` : s.reason ? `${s.state}: ${s.reason}` : s.state;
+    const parts = [...since(s, model), ...(state || turned !== 'up' ? [turned] : []), ...(s.below ? ['a sidecar below'] : []), net ? label(net) : s.net];
     if (s.region) parts.push(s.fence ? `${s.region}, owner ${s.fence}` : s.region);
     if (s.standbys != null) parts.push(standbys(s));
     if (s.gaps) parts.push(`${count(s.gaps)} gaps`);
     const refused = Object.values(s.refused_requests ?? {}).reduce((n, of) => n + of, 0);
     if (refused) parts.push(`${plural(refused, 'request')} refused`);
-    say(/** @type {Element} */ (row.querySelector('.text')), parts.join(' · '));
+    return parts.join(' · ');
   }
+}
+
+/**
+ * The sources of one engine: it is one for each of its nets.
+ * @typedef {{name: string, parts: (import('./model.js').SourceSummary & {changed?: string})[]}} Engine
+ */
+
+/**
+ * @param {Engine['parts']} sources
+ * @returns {Engine[]} in the order of their first sources
+ */
+function engines(sources) {
+  /** @type {Map<string, Engine>} */
+  const all = new Map();
+  for (const s of sources) {
+    const engine = all.get(s.name);
+    if (engine) engine.parts.push(s);
+    else all.set(s.name, { name: s.name, parts: [s] });
+  }
+  return [...all.values()];
 }
 
 /**
@@ -191,13 +224,14 @@ function standbys(s) {
   return s.standbys ? `${count(s.standbys)} standby${s.standbys === 1 ? '' : 's'}${behind}` : 'no standby';
 }
 
-/** @param {import('./model.js').SourceSummary} s */
-function source(s) {
+/** @param {Engine} engine */
+function engineRow(engine) {
   return el('li', { class: 'row source' },
-    el('span', { class: 'mark', 'aria-hidden': 'true' }),
-    el('span', { class: 'title' }, name(s.name)),
+    el('span', { class: 'mark', role: 'img' }),
+    el('span', { class: 'title' }, name(engine.name)),
     el('span', { class: 'age num', title: 'time since the last message' }),
-    el('span', { class: 'text' }));
+    el('span', { class: 'text' }),
+    el('ul', { class: 'inner' }));
 }
 
 /**
@@ -206,7 +240,7 @@ function source(s) {
  * @param {import('./model.js').Overview | null | undefined} overview
  * @returns {[string, string, string]}
  */
-function health(n, overview) {
+export function health(n, overview) {
   if (causes(n) > 0) {
     const of = (overview?.alarms ?? []).filter((a) => a.net === n.id && !a.unknown && !a.follows);
     const worst = grades.find((grade) => of.some((a) => a.severity === grade));

@@ -8,6 +8,8 @@ import { count } from './format.js';
 import { HeatScale } from './heat.js';
 import { Headline } from './headline.js';
 import { Help } from './help.js';
+import { hint } from './hint.js';
+import { Home } from './home.js';
 import { Instances } from './instances.js';
 import { shortcuts, walk } from './keys.js';
 import { Lists } from './lists.js';
@@ -43,12 +45,14 @@ new Tables(model, byId('tables'), theme);
 new Tip(model, views);
 new Banners(model);
 new Headline(model);
+new Home(model);
 new Minimap(model, stage, theme);
 lookThere(model, stage);
 const sightBar = new SightBar(model, stage);
 
 const search = new Search(model, (match) => {
   if (match.kind === 'net') return model.openNet(match.id);
+  if (match.net && match.kind !== 'data') return model.address.go({ net: match.net, kind: match.kind, id: match.id, around: '', look: '', view: '' });
   if (match.kind === 'data') return new Instances(model, new HeatScale(theme.now), '', match.id).open();
   const node = match.kind === 'instance' ? -1 : model.scene?.find(match.kind, match.id) ?? -1;
   if (node >= 0 && model.bpmn) bpmn.point(node);
@@ -88,7 +92,8 @@ for (const [root, view] of /** @type {const} */ ([[canvas, stage], [byId('bpmn')
 shortcuts({
   '/': () => search.open(), '+': () => views.now.zoom(1.3), '=': () => views.now.zoom(1.3), '-': () => views.now.zoom(1 / 1.3), '0': () => views.now.fit(),
   t: toggleTable, b: () => views.toggle(), d: () => theme.toggle(), l: () => model.travel(0), h: hottest, s: () => share.open(), '?': () => help.toggle(), Escape: back,
-  i: () => new Instances(model, new HeatScale(theme.now), '').open(),
+  a: () => model.goHome(),
+  i: () => model.where.net && new Instances(model, new HeatScale(theme.now), '').open(),
   q: () => sightBar.collapse(), n: () => sightBar.toggle(model.bpmn ? bpmn.node : stage.cursor), '<': () => sightBar.step(-1), '>': () => sightBar.step(1),
   '[': () => timeline.step(-1), ']': () => timeline.step(1), '{': () => timeline.leap(-1), '}': () => timeline.leap(1),
   p: () => player.toggle(), c: () => timeline.toggleCompare(),
@@ -99,6 +104,7 @@ byId('zoom-fit').addEventListener('click', () => views.now.fit());
 byId('as-table').addEventListener('click', toggleTable);
 byId('theme').addEventListener('click', () => theme.toggle());
 byId('share-open').addEventListener('click', () => share.open());
+byId('to-home').addEventListener('click', () => model.goHome());
 byId('help-open').addEventListener('click', () => help.toggle());
 byId('menu').addEventListener('click', () => showLists(!lists.classList.contains('open')));
 lists.addEventListener('click', (event) => /** @type {Element} */ (event.target).closest('button') && showLists(false));
@@ -121,4 +127,5 @@ model.on('frame address drawing link', () => {
   });
   byId('as-table').setAttribute('aria-pressed', String(model.where.table));
 });
+hint();
 model.start();

@@ -12,7 +12,7 @@ import { arranged } from './sight.js';
 
 /**
  * @typedef {{id: string, name?: string, tokens?: number, firings?: number, instances?: {deadlocked: number},
- *   oldest_age_seconds?: number, oldest_place?: string, rate?: number, sources_up: number, sources_stale: number, alarms: number, alarms_following?: number, alarms_unknown?: number, drawing: string}} NetSummary
+ *   oldest_age_seconds?: number, oldest_place?: string, oldest_name?: string, oldest_called?: import('./format.js').Called, kind?: string, rate?: number, sources_up: number, sources_stale: number, alarms: number, alarms_following?: number, alarms_unknown?: number, drawing: string}} NetSummary
  * @typedef {{name: string, net: string, state: string, last_heard_age_seconds?: number, gaps?: number, region?: string,
  *   reason?: string, fence?: number, position?: number, standbys?: number, lag?: number, below?: boolean, refused_requests?: Record<string, number>}} SourceSummary
  * @typedef {{connected: boolean, since: string, server?: string, reason?: string, disconnects?: number}} Connection
@@ -22,12 +22,12 @@ import { arranged } from './sight.js';
  * @typedef {{reason: string, sources: number, net: string, source: string, text: string}} Refused
  * @typedef {{sources: number, worst: {net: string, name: string, ahead_seconds: number}[]}} Skewed
  * @typedef {{index: number, alarm: string, severity: string, net?: string, place?: string, transition?: string, source?: string, region?: string, raised?: string, since: string, text: string,
- *   name?: string, net_name?: string, affected: number, after_seconds?: number, above?: number, window_seconds?: number, runs?: number, rate?: number, outdated?: boolean, unknown?: string, lost?: string, follows?: string,
+ *   name?: string, called?: import('./format.js').Called, net_name?: string, affected: number, after_seconds?: number, above?: number, window_seconds?: number, runs?: number, rate?: number, outdated?: boolean, unknown?: string, lost?: string, follows?: string, for_reason?: string, last_fired?: string, reason?: string, instance?: string, why?: string,
  *   acknowledged?: {by: string, at: string, comment?: string}, silenced_until?: string, changed?: string}} Alarm
  *   changed: new or gone since the moment shown, where that is compared with now
- * @typedef {{id: string, until: string, by: string, comment?: string, alarm?: string, net?: string, place?: string, transition?: string, source?: string}} Silence
+ * @typedef {{id: string, from: string, until: string, pending?: boolean, cron?: string, zone?: string, by: string, comment?: string, alarm?: string, net?: string, place?: string, transition?: string, source?: string, for_reason?: string}} Silence
  * @typedef {{at: string, generation: number, history?: import('./moments.js').Kept, archive?: boolean, nets: NetSummary[], sources: SourceSummary[],
- *   alarms: Alarm[], silences: Silence[], silences_left_out?: number, actions: boolean, acts?: boolean, links?: {runbooks: Record<string, string>, grafana?: string}, nats?: Connection, up_nats?: Connection, deaf: boolean, sources_left_out?: number, alarms_left_out?: number,
+ *   alarms: Alarm[], silences: Silence[], silences_left_out?: number, actions: boolean, acts?: boolean, links?: {runbooks: Record<string, string>, grafana?: string}, nats?: Connection, up_nats?: Connection, agentx?: Connection, deaf: boolean, sources_left_out?: number, alarms_left_out?: number,
  *   sidecar?: Sidecar, refused?: Refused[], skewed?: Skewed, interval_asked_seconds?: number}} Overview
  */
 
@@ -49,8 +49,10 @@ const mostDrawn = 2000;
  *   sight     another part of the drawing is shown
  */
 export class Model extends EventTarget {
-  constructor() {
+  /** @param {boolean} [always] a net is shown, also if the address names none */
+  constructor(always = false) {
     super();
+    this.always = always;
     this.address = new Address();
     this.live = new Live();
     this.clock = new Clock();
@@ -71,6 +73,7 @@ export class Model extends EventTarget {
     /** The surroundings that are laid out apart. */ this.apart = '';
     /** Whether the screen is higher than wide; large nets are laid out for that. */
     this.upright = matchMedia('(orientation: portrait)');
+    /** Whether a net was shown: the reader who leaves it wants to see all nets, also if it is the only one. */ this.opened = false;
     /** The hash of the drawing that is being fetched. */ this.drawingAsked = '';
   }
 
@@ -161,6 +164,11 @@ export class Model extends EventTarget {
     this.address.go({ kind, id: kind ? id : '' });
   }
 
+  /** Shows all nets. */
+  goHome() {
+    this.address.go({ net: '', kind: '', id: '', around: '', look: '', table: false, view: '' });
+  }
+
   /** @param {string} net */
   openNet(net) {
     this.address.go({ net, kind: '', id: '', around: '', look: '', ...(this.where.view === 'bpmn' ? { view: '' } : {}) });
@@ -236,6 +244,7 @@ export class Model extends EventTarget {
   /** @param {import('./address.js').Where} before */
   #moved(before) {
     if (before.net !== this.where.net) {
+      this.opened = true;
       this.scene = this.whole = this.current = null;
       this.drawingAsked = this.trouble = this.bpmnTrouble = this.apart = '';
       this.#follow();
@@ -269,10 +278,11 @@ export class Model extends EventTarget {
     this.#tell('drawing');
   }
 
-  /** Follows the net of the address if the server has it. */
+  /** Follows the net of the address if the server has it. Its first drawing does not wait for its numbers. */
   #follow() {
-    const net = this.latest?.nets.find((n) => n.id === this.where.net)?.id ?? '';
-    if (net !== this.live.net) this.live.open(net);
+    const net = this.latest?.nets.find((n) => n.id === this.where.net);
+    if ((net?.id ?? '') !== this.live.net) this.live.open(net?.id ?? '');
+    if (net && !this.scene) this.#draw(net.drawing);
   }
 
   /** @param {Overview} overview */
@@ -281,7 +291,7 @@ export class Model extends EventTarget {
     this.latestAt = Date.now();
     if (overview.generation) this.clock.observe(Date.parse(overview.at)); // before the first View there is no time
     if (this.moment?.asking && !this.asked) this.#travel();
-    if (!this.where.net && overview.nets.length) {
+    if (!this.where.net && overview.nets.length && (this.always || (overview.nets.length === 1 && !this.opened))) {
       this.address.go({ net: neediest(overview).id }, true);
     }
     this.#follow();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ApiError, post } from './api.js';
 import { el, say } from './dom.js';
-import { clock, plural, span } from './format.js';
+import { plural, span, when } from './format.js';
 import { subject as subjectOf } from './problem.js';
 
 /** For how long a silence may be, s. */
@@ -160,5 +160,5 @@ export function notes(a) {
  * @param {number} ms
  */
 export function moment(ms) {
-  return Math.abs(ms - Date.now()) < 24 * 3600e3 ? clock(ms) : `${new Date(ms).toISOString().slice(0, 10)} ${clock(ms)}`;
+  return when(ms);
 }

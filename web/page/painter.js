@@ -18,12 +18,13 @@ export class Painter extends ArcPainter {
   /**
    * @param {import('./scene.js').Scene} scene
    * @param {import('./frame.js').Frame|null} frame
-   * @param {{scale: number, x: number, y: number, width: number, height: number, now: number, alarmed: Set<number>, doubted: Set<number>, marks: Uint8Array, version: number}} view
+   * @param {{scale: number, x: number, y: number, width: number, height: number, now: number, alarmed: Set<number>, doubted: Set<number>, mild: Set<number>, marks: Uint8Array, version: number}} view
    *   marks: how each node is shown, see sight; version: changes with them
    */
   paint(scene, frame, view) {
     Object.assign(this, { scale: view.scale, x: view.x, y: view.y, width: view.width, height: view.height });
     const { ctx } = this;
+    this.pills = [];
     ctx.fillStyle = this.palette.ground;
     ctx.fillRect(0, 0, view.width, view.height);
     ctx.lineCap = 'round';
@@ -136,7 +137,7 @@ export class Painter extends ArcPainter {
    * @param {number} r
    * @param {number} row
    * @param {import('./frame.js').Frame|null} frame
-   * @param {{now: number, alarmed: Set<number>, doubted: Set<number>}} view
+   * @param {{now: number, alarmed: Set<number>, doubted: Set<number>, mild: Set<number>}} view
    */
   #place(node, r, row, frame, view) {
     const { ctx, palette } = this;
@@ -214,14 +215,14 @@ export class Painter extends ArcPainter {
   }
 
   /**
-   * The outline of a node: thick with an alarm, and dashed if it is not known whether that holds.
+   * The outline of a node: thick with an alarm, red if that is major or critical, and dashed if it is not known whether that holds.
    * @param {number} i of the node
-   * @param {{alarmed: Set<number>, doubted: Set<number>}} view
+   * @param {{alarmed: Set<number>, doubted: Set<number>, mild: Set<number>}} view
    */
-  #outline(i, { alarmed, doubted }) {
+  #outline(i, { alarmed, doubted, mild }) {
     const { ctx, palette } = this;
     ctx.lineWidth = alarmed.has(i) ? 2.5 : 1.25;
-    ctx.strokeStyle = alarmed.has(i) && !doubted.has(i) ? palette.bad : alarmed.has(i) ? palette.warn : palette.line;
+    ctx.strokeStyle = mild.has(i) ? palette.warn : alarmed.has(i) ? palette.bad : palette.line;
     ctx.setLineDash(doubted.has(i) ? [5, 4] : []);
     ctx.stroke();
     ctx.setLineDash([]);
@@ -232,7 +233,7 @@ export class Painter extends ArcPainter {
    * @param {number} i of the node
    * @param {number} row
    * @param {import('./frame.js').Frame|null} frame
-   * @param {{now: number, alarmed: Set<number>, doubted: Set<number>}} view
+   * @param {{now: number, alarmed: Set<number>, doubted: Set<number>, mild: Set<number>}} view
    */
   #transition(node, i, row, frame, view) {
     const { ctx, palette } = this;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ask, ApiError } from './api.js';
 import { el, name, replaceKeepingFocus } from './dom.js';
-import { count, label } from './format.js';
+import { label, waiting } from './format.js';
 import { HeatScale } from './heat.js';
 import { instance } from './instance.js';
 import { links } from './links.js';
@@ -139,9 +139,10 @@ export class Panel {
     const { kind, id } = this.model.where;
     const { model, root } = this;
     const node = model.selected();
-    const title = (this.answer?.name || model.scene?.nodes[node]?.name || id) ?? '';
+    const called = this.answer?.called ?? model.scene?.nodes[node]?.called;
+    const title = (called?.name || this.answer?.name || model.scene?.nodes[node]?.name || id) ?? '';
     const head = el('header', { class: 'panel-head' },
-      el('p', { class: 'quiet' }, kind),
+      el('p', { class: 'quiet' }, called?.kind ?? kind),
       el('h2', null, name(title)),
       title !== id && el('p', { class: 'quiet' }, name(id)),
       el('button', { type: 'button', class: 'icon close', 'aria-label': 'Close the details (Esc)', title: 'Esc', 'data-key': 'close', onclick: () => model.select('', '') }, '×'));
@@ -174,7 +175,7 @@ function element(model, node) {
   if (!others.length) return [];
   return [el('h3', null, `Also of ${e.id}`), el('ul', { class: 'also' }, ...others.map((i) => {
     const n = scene.nodes[i];
-    const held = n.kind === 'place' ? ` ${count(shown?.places[i]?.tokens)} tokens` : '';
-    return el('li', null, el('button', { type: 'button', class: 'link-like', 'data-key': 'also ' + i, onclick: () => model.select(n.kind, n.id) }, name(label(n))), el('span', { class: 'quiet num' }, ` ${n.kind}${held}`));
+    const held = n.kind === 'place' ? ` ${waiting(shown?.places[i]?.tokens, n)}` : '';
+    return el('li', null, el('button', { type: 'button', class: 'link-like', 'data-key': 'also ' + i, onclick: () => model.select(n.kind, n.id) }, name(label(n))), el('span', { class: 'quiet num' }, ` ${n.called ? '' : n.kind}${held}`));
   }))];
 }

@@ -11,7 +11,7 @@ import { badge } from './token.js';
 /** @typedef {import('./place.js').Context} Context */
 
 const hour = 3600e3;
-/** An answer is of the moment if its time differs by less, ms. */
+/** An answer belongs to the moment if their times differ by less, ms. */
 const same = 2;
 
 /**

@@ -5,7 +5,7 @@ import { el, name } from './dom.js';
 import { age, count, unknown } from './format.js';
 import { Instances } from './instances.js';
 import { moment } from './notes.js';
-import { badge, waits } from './token.js';
+import { badge, folded, waits } from './token.js';
 
 /** @typedef {{model: import('./model.js').Model, heat: import('./heat.js').HeatScale}} Context */
 
@@ -23,11 +23,37 @@ export function place(p, { model, heat: scale }) {
   const calm = model.scene?.nodes[model.scene.find('place', p.id)]?.calm;
   if (p.final) out.push(el('p', { class: 'quiet' }, 'No transition takes tokens from here: they are finished work, not stuck.'));
   else if (calm) out.push(el('p', { class: 'quiet' }, 'Tokens may stay here: the rules of alarms turn tokenStuck off for this place.'));
+  if (p.reasons?.length) out.push(el('h3', null, 'Why they wait'), reasons(p, model, calm ? scale.cold() : scale));
   if (!p.final) out.push(el('h3', null, 'Oldest tokens'), oldest(p.stuck, p.id, model, calm ? scale.cold() : scale), ...commands(p, model));
   if (p.older_than) out.push(ladder(p.older_than, p.tokens, calm ? scale.cold() : scale));
   out.push(...series(p.series, model));
   out.push(histogram(p.dwell, 'Time spent here'));
   return out;
+}
+
+/**
+ * How many tokens wait for each reason, with the oldest one, so that an old token does not hide a young one that has failed.
+ * @param {any} p
+ * @param {import('./model.js').Model} model
+ * @param {import('./heat.js').HeatScale} scale
+ */
+function reasons(p, model, scale) {
+  const rest = p.tokens - p.reasons.reduce((/** @type {number} */ sum, /** @type {any} */ r) => sum + r.tokens, 0);
+  return el('ol', { class: 'reasons' }, ...p.reasons.map((/** @type {any} */ r, /** @type {number} */ i) => el('li', null,
+    el('b', { class: 'num' }, `${count(r.tokens)} `), `${r.reason}, the oldest `, instance(r.oldest, 'reason ' + i, model), badge(r.oldest.age_seconds, scale),
+    waits(r.oldest.waits, model))),
+  rest > 0 && el('li', { class: 'quiet' }, `${count(rest)} for a reason that is not reported`));
+}
+
+/**
+ * A token by its instance. A message of which a metric has the age has no name.
+ * @param {any} t
+ * @param {string} key
+ * @param {import('./model.js').Model} model
+ */
+function instance(t, key, model) {
+  if (!t.instance) return el('span', { class: 'quiet' }, 'without a name');
+  return el('button', { type: 'button', class: 'link-like', 'data-key': key, onclick: () => model.select('instance', t.instance) }, name(t.instance));
 }
 
 /**
@@ -39,8 +65,8 @@ export function place(p, { model, heat: scale }) {
 function oldest(tokens, place, model, scale) {
   if (!tokens) return el('p', { class: 'quiet' }, unknown);
   if (!tokens.length) return el('p', { class: 'quiet' }, 'none');
-  return el('div', null, el('ol', { class: 'tokens' }, ...tokens.map((t, i) => el('li', null,
-    el('button', { type: 'button', class: 'link-like', 'data-key': 'token ' + i, onclick: () => model.select('instance', t.instance) }, name(t.instance)),
+  return el('div', null, el('ol', { class: 'tokens' }, ...folded(tokens, (t) => t.instance ?? '').map((t, i) => el('li', null,
+    instance(t, 'token ' + i, model), t.tokens > 1 && el('span', { class: 'num' }, `×${count(t.tokens)}, oldest`),
     badge(t.age_seconds, scale),
     el('span', { class: 'quiet num' }, `since ${moment(Date.parse(t.injected))}`),
     waits(t.waits, model)))),

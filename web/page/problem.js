@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an alarm is about, in a few words with the number first.
-import { count, plural, rate, span } from './format.js';
+import { count, label, plural, rate, span, waiting, when } from './format.js';
 
 /** @typedef {import('./model.js').Alarm} Alarm */
 
@@ -11,18 +11,21 @@ const severities = new Map([['critical', 'bad'], ['major', 'bad'], ['minor', 'wa
 const kinds = new Map(Object.entries({
   tokenStuck: ['stuck place', 'stuck places'], transitionStarved: ['starved transition', 'starved transitions'],
   netDeadlocked: ['deadlocked net', 'deadlocked nets'], failureRatio: ['failing transition', 'failing transitions'],
+  firingMissed: ['transition that did not fire', 'transitions that did not fire'],
   transitionLoop: ['looping transition', 'looping transitions'], regionStopped: ['stopped region', 'stopped regions'],
   sourceLost: ['silent source', 'silent sources'], sourceConflict: ['source name used twice', 'source names used twice'],
   sourceRefused: ['refused source', 'refused sources'], natsDisconnected: ['lost connection to NATS', 'lost connections to NATS'],
+  agentxDisconnected: ['missing AgentX session', 'missing AgentX sessions'],
 }));
 
 /**
  * @param {string} kind
- * @param {number} [n]
- * @returns {string} such as stuck places
+ * @param {Alarm[]} [of] the alarms of the kind
+ * @returns {string} such as stuck places; of elements of BPMN stuck elements
  */
-export function kindName(kind, n = 1) {
-  return kinds.get(kind)?.[n === 1 ? 0 : 1] ?? kind;
+export function kindName(kind, of = []) {
+  const words = kinds.get(kind)?.[of.length < 2 ? 0 : 1] ?? kind;
+  return of.length && of.every((a) => a.called) ? words.replace(/place|transition/, 'element') : words;
 }
 
 /** The names of the severities, the most serious first. */
@@ -36,6 +39,12 @@ export function mark(severity) {
   const kind = severities.get(severity) ?? 'bad';
   return [kind === 'bad' ? '▲' : '△', kind];
 }
+
+/**
+ * Whether an alarm is not shown in red.
+ * @param {Alarm} a
+ */
+export const isMild = (a) => mark(a.severity)[1] !== 'bad';
 
 /**
  * @param {Pick<Alarm, 'severity'|'unknown'>} a
@@ -86,21 +95,23 @@ export const about = (a) => a.place ?? a.transition ?? a.source ?? a.region ?? '
  * @param {Alarm} a
  */
 export function subject(a) {
-  return a.name || about(a) || a.net_name || a.net || 'this sidecar';
+  return label({ id: about(a) || a.net_name || a.net || 'this sidecar', name: a.name, called: a.called });
 }
 
 /** @type {Record<string, (a: Alarm) => string>} */
 const facts = {
-  tokenStuck: (a) => `${plural(a.affected, 'token')} for more than ${span(a.after_seconds)}`,
+  tokenStuck: (a) => `${waiting(a.affected, a)}${a.for_reason ? ` with reason ${a.for_reason}` : ''}${a.after_seconds ? ` for more than ${span(a.after_seconds)}` : ''}`,
   transitionStarved: (a) => `${plural(a.affected, 'instance')} for more than ${span(a.after_seconds)} without a firing`,
   netDeadlocked: (a) => `${plural(a.affected, 'instance')} deadlocked`,
   failureRatio: (a) => `${count(a.affected)} of ${count(a.runs)} runs failed in ${span(a.window_seconds)}`,
   transitionLoop: (a) => `${rate(a.rate)} over ${span(a.window_seconds)}, more than ${rate(a.above)}`,
+  firingMissed: (a) => `${plural(a.affected, 'firing')} missed, due ${when(Date.parse(a.since))}${a.last_fired ? `, last fired ${when(Date.parse(a.last_fired))}` : ''}`,
   sourceLost: (a) => `${plural(a.affected, 'net')} without messages`,
   sourceConflict: (a) => `${plural(a.affected, 'net')} from two processes with this name`,
   sourceRefused: (a) => `${plural(a.affected, 'net')} whose messages are refused`,
   regionStopped: () => 'stopped',
   natsDisconnected: () => 'no connection to NATS',
+  agentxDisconnected: () => 'no session with the AgentX master',
 };
 
 /**
@@ -108,6 +119,6 @@ const facts = {
  * @param {Alarm} a
  */
 export function words(a) {
-  const now = facts[a.alarm]?.(a) ?? kindName(a.alarm);
+  const now = (facts[a.alarm]?.(a) ?? kindName(a.alarm)) + (a.why ? `; ${a.instance}: ${a.why}` : '');
   return a.unknown ? `${now}, when it was last known` : a.outdated ? `${now}, at an earlier moment` : now;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Elements } from './elements.js';
-import { label, twoLines } from './format.js';
+import { twoLines } from './format.js';
 import { Grid } from './grid.js';
 import { Labels } from './labels.js';
 
@@ -11,7 +11,7 @@ const enough = 400;
 
 /**
  * @typedef {[number, number]} Point
- * @typedef {{id: string, kind: 'place'|'transition', name?: string, doc?: string, label?: string, x: number, y: number, w: number, h: number, initial?: number, final?: boolean, role?: string, calm?: boolean}} DrawnNode
+ * @typedef {{id: string, kind: 'place'|'transition', name?: string, doc?: string, label?: string, x: number, y: number, w: number, h: number, initial?: number, final?: boolean, role?: string, calm?: boolean, called?: import('./format.js').Called}} DrawnNode
  *   final: no transition takes tokens from the place; role: state or data if it is not work; calm: the age of its tokens is no problem
  * @typedef {{from: number, to: number, kind: 'normal'|'inhibitor'|'read'|'reset', weight: number, points: Point[]}} DrawnArc
  * @typedef {{net: string, name?: string, doc?: string, hash: string, width: number, height: number, positions: string, nodes: DrawnNode[], arcs: DrawnArc[],
@@ -44,7 +44,7 @@ export class Scene {
       if (arc.to !== arc.from) this.arcsOf[arc.to].push(i);
     });
     /** @type {string[][]} what is written at each node, in lines */
-    this.labels = this.nodes.map((n) => n.label?.split('\n') ?? twoLines(label(n), 16));
+    this.labels = this.nodes.map((n) => n.label?.split('\n') ?? twoLines(n.name || n.id, 16));
     this.names = new Labels(this);
     this.grid = new Grid(this.nodes);
     /** How far each place is from the border of its nearest neighbour. */

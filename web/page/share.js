@@ -2,7 +2,7 @@
 import { hash } from './address.js';
 import { download } from './api.js';
 import { byId, el, say } from './dom.js';
-import { clock, visible } from './format.js';
+import { visible, when } from './format.js';
 import { looked } from './look.js';
 import { asPNG, asSVG, picture } from './picture.js';
 
@@ -51,9 +51,9 @@ export class Share {
     this.at = model.where.at || (model.current ? model.current.at + 1 : 0);
     this.fixed.checked = Boolean(model.where.at);
     this.fixed.disabled = !this.at || this.fixed.checked;
-    say(this.moment, this.at ? clock(this.at) : '–');
+    say(this.moment, this.at ? when(this.at) : '–');
     say(this.stuck, model.where.kind === 'place' ? 'Instances waiting in this place' : 'Waiting instances');
-    say(this.said, model.where.table ? 'A picture is of the drawing, not of the table.' : '');
+    say(this.said, model.where.table ? 'A picture shows the drawing, not the table.' : '');
     this.#address();
     this.#allow();
     this.dialog.showModal();

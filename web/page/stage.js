@@ -2,12 +2,12 @@
 import { Camera } from './camera.js';
 import { paintChanges } from './changes.js';
 import { Flow } from './flow.js';
-import { age, count, label, plural, rate } from './format.js';
+import { age, count, label, rate, waiting } from './format.js';
 import { gestures } from './gestures.js';
 import { below } from './labels.js';
 import { Painter } from './painter.js';
 import { Palette } from './palette.js';
-import { about, urgency } from './problem.js';
+import { about, isMild, urgency } from './problem.js';
 import { boxOf, sight } from './sight.js';
 
 /** Share of the screen painted ahead on each side, for panning. */
@@ -367,19 +367,19 @@ export class Stage {
     const { camera, width, height } = this;
     return {
       scale: camera.scale, x: camera.x + width * more, y: camera.y + height * more, width: width * (1 + 2 * more), height: height * (1 + 2 * more),
-      now: this.model.now(), alarmed: this.#alarmed(), doubted: this.#alarmed(true), marks: this.marks, version: this.version,
+      now: this.model.now(), alarmed: this.#alarmed(), doubted: this.#alarmed((a) => Boolean(a.unknown)), mild: this.#alarmed((a) => Boolean(a.unknown) || isMild(a)), marks: this.marks, version: this.version,
     };
   }
 
   /**
-   * @param {boolean} [doubted] only those of which each alarm is unknown
+   * @param {(a: import('./model.js').Alarm) => boolean} [only] those of which each alarm is so
    * @returns {Set<number>} nodes that an alarm is about
    */
-  #alarmed(doubted) {
+  #alarmed(only) {
     const { scene, overview, where } = this.model;
     const all = (overview?.alarms ?? []).filter((a) => a.net === where.net);
-    const held = new Set(all.filter((a) => !a.unknown).map(about));
-    const nodes = all.filter((a) => !doubted || !held.has(about(a))).sort(urgency(where.net))
+    const others = new Set(only ? all.filter((a) => !only(a)).map(about) : []);
+    const nodes = all.filter((a) => !others.has(about(a))).sort(urgency(where.net))
       .flatMap((a) => [scene?.find('place', a.place ?? '') ?? -1, scene?.find('transition', a.transition ?? '') ?? -1]);
     return new Set(nodes.filter((n) => n >= 0));
   }
@@ -458,6 +458,7 @@ export class Stage {
       const x = wx * camera.scale + camera.x;
       const y = wy * camera.scale + camera.y;
       if (x < -r || y < -r || x > this.width + r || y > this.height + r) return;
+      if (this.painter.pills.some(([left, top, right, bottom]) => wx > left && wx < right && wy > top && wy < bottom)) return; // a number is read, not crossed
       ctx.beginPath();
       ctx.arc(x, y, dotRadius(camera.scale, worth), 0, 2 * Math.PI);
       ctx.fill();
@@ -485,8 +486,8 @@ function describe(model, node) {
   if (!scene || !n) return '';
   if (n.kind === 'place') {
     const old = n.final ? 'finished' : `oldest ${age(shown?.oldestAge(node, model.now()))}`;
-    return `place ${label(n)}: ${plural(shown?.places[node]?.tokens, 'token')}, ${old}`;
+    return `${n.called ? '' : 'place '}${label(n)}: ${waiting(shown?.places[node]?.tokens, n)}, ${old}`;
   }
   const row = shown?.transitions[scene.row(node)] ?? {};
-  return `transition ${label(n)}: ${rate(row.rate)}, blocked ${count(row.blocked)}`;
+  return `${n.called ? '' : 'transition '}${label(n)}: ${rate(row.rate)}, blocked ${count(row.blocked)}`;
 }

@@ -7,7 +7,7 @@
 
 import { el } from './dom.js';
 import { line } from './connect.js';
-import { age, clock, count, label, plural, when } from './format.js';
+import { age, count, label, plural, when } from './format.js';
 
 /**
  * @typedef {import('./model.js').Model} Model
@@ -221,6 +221,15 @@ export const states = Object.freeze(/** @type {State[]} */ ([
       return `The sidecar has had no connection to the NATS of the sidecar above (--up.nats) ${begun}: ${reason || 'no reason known'}. That sidecar shows these nets with their last known state. The numbers on this page are current. This sidecar tries again by itself.`;
     },
   },
+  {
+    id: 'agentx', grade: 'bad',
+    when: ({ model }) => !model.moment && model.overview?.agentx && !model.overview.agentx.connected,
+    words: ({ model }) => {
+      const { since, reason, disconnects, server } = /** @type {import('./model.js').Connection} */ (model.overview?.agentx);
+      const begun = disconnects ? `since ${then(model, Date.parse(since))}` : 'since its start';
+      return `SNMP shows nothing: the sidecar has had no session with the AgentX master at ${server} ${begun}, and notifications through it wait. ${reason || 'No reason known'}. The numbers on this page are current. The sidecar tries again by itself.`;
+    },
+  },
 
   // As it was set up.
   {
@@ -306,7 +315,7 @@ export const stages = Object.freeze([
   },
   {
     id: 'waiting',
-    when: (s) => !s.lost && !s.model.live.refusal && !s.model.trouble,
+    when: (s) => !(s.model.overview && !s.model.where.net) && !s.lost && !s.model.live.refusal && !s.model.trouble,
     title: () => '',
     words: () => 'fetching the net …',
   },
@@ -403,7 +412,7 @@ function off(seconds) {
  * @param {number} ms by this page's clock
  */
 function ago(ms) {
-  return `${clock(ms)} (${age((Date.now() - ms) / 1000)})`;
+  return `${when(ms)} (${age((Date.now() - ms) / 1000)})`;
 }
 
 /**
@@ -411,7 +420,7 @@ function ago(ms) {
  * @param {number} ms by the server's clock
  */
 function then(model, ms) {
-  return `${clock(ms)} (${age(Math.max(0, model.clock.now() - ms) / 1000)})`;
+  return `${when(ms)} (${age(Math.max(0, model.clock.now() - ms) / 1000)})`;
 }
 
 /** @param {Situation} s */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ask } from './api.js';
 import { byId, el, name } from './dom.js';
-import { age, count, label, plural, rate } from './format.js';
+import { age, count, label, plural, rate, waiting } from './format.js';
 
 /** The mouse rests so long before the reason is asked for, ms. */
 const pause = 150;
@@ -58,7 +58,7 @@ export class Tip {
   #place(node) {
     const row = this.model.shown?.places[node] ?? {};
     const old = this.model.scene?.nodes[node].final ? 'finished work: no transition takes them' : `oldest ${age(this.model.shown?.oldestAge(node, this.model.now()))}`;
-    const words = row.tokens === 0 ? 'empty' : `${plural(row.tokens, 'token')}, ${old}`;
+    const words = row.tokens === 0 ? 'empty' : `${waiting(row.tokens, this.model.scene?.nodes[node] ?? {})}, ${old}`;
     return [el('div', { class: 'num' }, words)];
   }
 

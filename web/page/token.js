@@ -43,6 +43,28 @@ export function data(fields) {
 }
 
 /**
+ * Tokens of which nothing but the age differs, as one with the age of the oldest.
+ * @template {{tokens?: number, age_seconds?: number, injected: string, waits?: Wait[]}} T
+ * @param {T[]} tokens
+ * @param {(token: T) => unknown} what else must be the same
+ * @returns {(T & {tokens: number})[]} in the order of their first ones
+ */
+export function folded(tokens, what) {
+  /** @type {Map<string, T & {tokens: number}>} */
+  const all = new Map();
+  for (const t of tokens) {
+    const key = JSON.stringify([what(t), t.waits]);
+    const first = all.get(key);
+    if (!first) all.set(key, { ...t, tokens: t.tokens ?? 1 });
+    else {
+      first.tokens += t.tokens ?? 1;
+      if (t.injected < first.injected) Object.assign(first, { injected: t.injected, age_seconds: t.age_seconds });
+    }
+  }
+  return [...all.values()];
+}
+
+/**
  * The name for people of a node of the net that is shown.
  * @param {import('./model.js').Model} model
  * @param {'place'|'transition'} kind

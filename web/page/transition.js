@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { facts, histogram, sparkline } from './chart.js';
 import { el } from './dom.js';
-import { age, clock, count, plural, rate, unknown } from './format.js';
+import { age, count, plural, rate, unknown, when } from './format.js';
 import { hour } from './place.js';
 
 /**
@@ -11,8 +11,11 @@ import { hour } from './place.js';
  * @returns {HTMLElement[]}
  */
 export function transition(t, { model }) {
+  /** @type {[string, string][]} */
+  const due = t.next_due ? [['next due', when(Date.parse(t.next_due))]] : [];
   const out = [facts([
-    ['rate', rate(t.rate)], ['firings', count(t.firings)], ['last', t.last_firing ? clock(Date.parse(t.last_firing)) : unknown],
+    ['rate', rate(t.rate)], ['firings', count(t.firings)], ['last', t.last_firing ? when(Date.parse(t.last_firing)) : unknown],
+    ...due,
     ['enabled', count(t.enabled)], ['for', t.enabled ? age(t.enabled_age_seconds) : unknown], ['running', count(t.running)],
     ['failed', count(t.failures)], ['retried', count(t.retries)], ['cancelled', count(t.cancels)],
   ])];

@@ -22,7 +22,7 @@ func anAlarmLeadsToItsPlace(t *testing.T, chromium *browsertest.Browser) {
 func anAlarmShowsItsSeverityAndNotes(t *testing.T, chromium *browsertest.Browser) {
 	b, f, s := opened(t, chromium)
 	b.Until(`document.querySelector('.alarm .noted').innerText === 'minor' && document.querySelector('.alarm .mark').getAttribute('aria-label') === 'minor'`)
-	b.Until(`document.querySelector('.alarm .text').innerText === '3 tokens for more than 10 m' && document.querySelector('.alarm .name').title === 'paymentUnclear'`)
+	b.Until(`document.querySelector('.alarm .text').innerText === '3 tokens for more than 10 min' && document.querySelector('.alarm .name').title === 'paymentUnclear'`)
 	f.change(func() {
 		f.alarms[0]["acknowledged"] = map[string]any{"by": "<b>ada</b>", "at": moment(nowMS()), "comment": "seen"}
 		f.alarms[0]["silenced_until"] = moment(nowMS() + 60*minute)
@@ -140,16 +140,16 @@ func placesWithAlarmsAreNamed(t *testing.T, chromium *browsertest.Browser) {
 			const alarmed = [...Array(scene.placeCount).keys()].filter((i) => i % 3 === 0);
 			const now = 1e12, places = Array.from({length: scene.placeCount}, () => ({tokens: 3, since: now - 42 * 60000}));
 			const frame = {places, transitions: [], oldestAge: (i) => (now - places[i].since) / 1000, byAge: () => [...places.keys()]};
-			painter.paint(scene, frame, {scale: `+scale+`, x: 0, y: 0, width: 1e6, height: 1e6, now, alarmed: new Set(alarmed), doubted: new Set(), marks: new Uint8Array(scene.nodes.length), version: 0});
+			painter.paint(scene, frame, {scale: `+scale+`, x: 0, y: 0, width: 1e6, height: 1e6, now, alarmed: new Set(alarmed), doubted: new Set(), mild: new Set(), marks: new Uint8Array(scene.nodes.length), version: 0});
 			const out = [];
 			for (const i of alarmed) {
 				const first = scene.nodes[i].name.split(' ')[0].slice(0, 8);
 				if (!texts.some(([t]) => t.startsWith(first))) out.push('no name of ' + scene.nodes[i].name);
 			}
-			const names = texts.filter(([t]) => !/^(42m|3|3, 42m)$/.test(t)).map(([t]) => t), last = scene.nodes[alarmed[0]].name;
+			const names = texts.filter(([t]) => !/^(42 min|3|3, 42 min)$/.test(t)).map(([t]) => t), last = scene.nodes[alarmed[0]].name;
 			if (!last.startsWith(names.at(-1)) && !last.endsWith(names.at(-1))) out.push('in front is ' + names.at(-1));
-			const ages = texts.filter(([t]) => t === '42m');
-			if (!ages.length && !texts.some(([t]) => t === '3, 42m')) out.push('no ages');
+			const ages = texts.filter(([t]) => t === '42 min');
+			if (!ages.length && !texts.some(([t]) => t === '3, 42 min')) out.push('no ages');
 			for (const [, x, y] of ages) for (const n of scene.nodes) {
 				const s = painter.scale;
 				if (Math.abs(x - n.x * s) < n.w * s / 2 && Math.abs(y - n.y * s) < n.h * s / 2) out.push('an age is in ' + n.id);

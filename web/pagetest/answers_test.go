@@ -93,7 +93,11 @@ func place(s *scripted, r *http.Request) any {
 			return map[string]any{"id": id, "name": s.def.Places[i].Name, "at": moment(at.UnixMilli()), "stuck": stuckThen(s, i, at.UnixMilli()), "series": history}
 		}
 		p := s.place(i, now)
-		doc["tokens"], doc["instances"], doc["arrivals"], doc["departures"], doc["dwell"] = p[0], p[2], 48216, 48213, spread()
+		doc["tokens"] = p[0]
+		doc["instances"] = p[2]
+		doc["arrivals"] = 48216
+		doc["departures"] = 48213
+		doc["dwell"] = spread()
 		doc["stuck"] = []map[string]any{}
 		doc["series"] = history
 		doc["older_than"] = ladder(now, p)
@@ -105,6 +109,8 @@ func place(s *scripted, r *http.Request) any {
 			}
 			doc["commands"] = []string{act.Line(act.Fire, s.def.ID, s.instances[0], "clarify", 0)}
 			doc["acts"] = []map[string]any{{"verb": "fire", "net": s.def.ID, "instance": s.instances[0], "transition": "clarify"}}
+			dead := map[string]any{"instance": "berlin/customer 4711", "injected": moment(now - 5000), "age_seconds": 5, "waits": []map[string]any{{"transition": "clarify", "reason": "noWorker", "text": "held by clerk 3 (no worker that is alive takes it)"}}}
+			doc["reasons"] = []map[string]any{{"reason": "manual", "tokens": 12, "oldest": tokens[0]}, {"reason": "noWorker", "tokens": 1, "oldest": dead}}
 			doc["stuck"], doc["oldest_age_seconds"], doc["mean_age_seconds"] = tokens, float64(now-s.since)/1000, float64(now-s.since)/1500
 		}
 		return doc
@@ -142,7 +148,8 @@ func stuck(s *scripted, r *http.Request) any {
 	for i := from; i < min(from+50, len(all)); i++ {
 		tokens = append(tokens, all[i])
 	}
-	if doc["tokens"] = tokens; from+50 < len(all) {
+	doc["tokens"] = tokens
+	if from+50 < len(all) {
 		doc["next"] = fmt.Sprint(from + 50)
 	}
 	return doc
@@ -195,4 +202,40 @@ func instance(s *scripted, r *http.Request) any {
 		{"place": stuck, "injected": moment(s.since), "first_seen": moment(s.since + minute), "last_seen": moment(now), "gone": false, "waits": waits(s)},
 	}
 	return doc
+}
+
+// trends answers with the age of what is stuck in each net, over the last hour.
+func (f *fake) trends(w http.ResponseWriter, _ *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now, nets := time.Now().UnixMilli(), []map[string]any{}
+	for _, s := range f.nets {
+		points := [][]float64{}
+		for at := now - 60*minute; at <= now; at += minute {
+			points = append(points, []float64{float64(at), float64(max(0, at-s.since)) / 1000})
+		}
+		nets = append(nets, map[string]any{"net": s.def.ID, "points": points})
+	}
+	answer(w, map[string]any{"step": 5, "nets": nets})
+}
+
+// search answers with the places of all nets whose name has the text, and instances.
+func (f *fake) search(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	query, found := strings.ToLower(r.URL.Query().Get("q")), []map[string]any{}
+	for _, s := range f.nets {
+		add := func(kind, id, name string) {
+			if strings.Contains(strings.ToLower(id+" "+name), query) && len(found) < 20 {
+				found = append(found, map[string]any{"kind": kind, "net": s.def.ID, "net_name": s.def.Name, "id": id, "name": name})
+			}
+		}
+		for i := range s.def.Places {
+			add("place", s.def.Places[i].ID, s.def.Places[i].Name)
+		}
+		for _, name := range s.instances {
+			add("instance", name, "")
+		}
+	}
+	answer(w, map[string]any{"matches": found})
 }

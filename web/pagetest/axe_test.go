@@ -109,6 +109,10 @@ func axeLooks(t *testing.T, chromium *browsertest.Browser, axe string, view [2]i
 	b.Keys("[")
 	b.Until(`!document.querySelector('#empty').hidden`)
 	clean("no data")
+	b.Visit(f.url())
+	b.Until(`document.querySelector('#home .net-card .line')`)
+	b.Do(chromedp.Evaluate[chromedp.Void](axe))
+	clean("home")
 	for _, address := range []string{"embed?net=" + s.def.ID, "embed?alarms"} {
 		b.Visit(f.url() + address)
 		b.Until(`document.querySelector('#link')?.textContent === 'live' && document.querySelector('#note')`)

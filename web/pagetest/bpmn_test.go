@@ -82,7 +82,7 @@ func aNetFromBPMNIsShownAsBPMN(t *testing.T, chromium *browsertest.Browser) {
 	b.Do(chromedp.EmulateViewport(1440, 900))
 	b.Until(drawnBPMN)
 	b.Keys("0")
-	b.Until(`document.querySelector('[data-container-id=decide] .since').textContent === '42m'`)
+	b.Until(`document.querySelector('[data-container-id=decide] .since').textContent === '42 min'`)
 	b.MoveMouse(5, 5)
 	b.Screenshot("bpmn-light")
 	fill := func(id string) string {
@@ -117,7 +117,7 @@ func anElementLeadsToItsPlace(t *testing.T, chromium *browsertest.Browser) {
 		return at[0], at[1]
 	}
 	b.Do(chromedp.MouseClickXY(hover("decide")))
-	b.Until(`document.querySelector('#tip').innerText.includes('3 tokens, oldest 42 m')`)
+	b.Until(`document.querySelector('#tip').innerText.includes('3 waiting, oldest 42 min')`)
 	b.Until(`location.hash.includes('place=') && ` + shape("decide") + `.classList.contains('chosen')`)
 	b.Until(`document.querySelector('#panel .tokens') && document.querySelector('#panel .also button')`)
 	b.Screenshot("bpmn-chosen")
@@ -193,21 +193,21 @@ func framesKeepTheElementsOfThePage(t *testing.T, chromium *browsertest.Browser)
 func thePastAndAlarmsAreShownInBPMN(t *testing.T, chromium *browsertest.Browser) {
 	b, f := openedClaims(t, chromium, "")
 	f.change(func() {
-		f.alarms = []map[string]any{{"index": 7, "alarm": "tokenStuck", "severity": "minor", "net": "claims", "place": f.nets[0].def.Places[f.nets[0].stuck].ID,
+		f.alarms = []map[string]any{{"index": 7, "alarm": "tokenStuck", "severity": "major", "net": "claims", "place": f.nets[0].def.Places[f.nets[0].stuck].ID,
 			"since": moment(nowMS() - 32*minute), "text": "stuck"}}
 	})
 	b.Until(drawnBPMN + ` && ` + shape("decide") + `.classList.contains('alarmed')`)
 	slide(b, 24)
-	b.Until(`document.querySelector('.banner.past') && document.querySelector('[data-container-id=decide] .since').textContent === '18m'`)
+	b.Until(`document.querySelector('.banner.past') && document.querySelector('[data-container-id=decide] .since').textContent === '18 min'`)
 	b.Until(shape("decide") + `.classList.contains('alarmed')`)
 	b.Screenshot("bpmn-past")
 	b.Keys("c")
-	b.Until(`document.querySelector('[data-container-id=decide] .change').textContent === 'same, +24m'`)
+	b.Until(`document.querySelector('[data-container-id=decide] .change').textContent === 'same, +24 min'`)
 	b.Screenshot("bpmn-compare")
 	slide(b, 36) // before its alarm
-	b.Until(`document.querySelector('[data-container-id=decide] .since').textContent === '6m' && !` + shape("decide") + `.classList.contains('alarmed')`)
+	b.Until(`document.querySelector('[data-container-id=decide] .since').textContent === '6 min' && !` + shape("decide") + `.classList.contains('alarmed')`)
 	b.Keys("l")
-	b.Until(`document.querySelector('[data-container-id=decide] .since').textContent === '42m'`)
+	b.Until(`document.querySelector('[data-container-id=decide] .since').textContent === '42 min'`)
 	b.Clean(f.addr, false)
 }
 

@@ -44,7 +44,7 @@ func aButtonFiresAfterAConfirmation(t *testing.T, chromium *browsertest.Browser)
 	f.change(func() { f.acts = true })
 	b.Click("#panel .do")
 	b.Until(`document.querySelector('.confirm h2').innerText.endsWith('in berlin/customer 17?') && document.querySelector('.confirm .said').innerText.includes('Source berlin')`)
-	b.Until(`/1 token in Payment unclear for 42 m 00 s: fires only from outside/.test(document.querySelector('.confirm .waits').innerText)`)
+	b.Until(`/1 token in Payment unclear for 42 min 00 s: fires only from outside/.test(document.querySelector('.confirm .waits').innerText)`)
 	b.Screenshot("confirm")
 	request := `act {"instance":"berlin/customer 17","net":"` + s.def.ID + `","transition":"clarify","verb":"fire"`
 	f.wantPosted(t, b, request+`,"dry_run":true}`)
@@ -72,7 +72,7 @@ func allStuckInstancesAreInPages(t *testing.T, chromium *browsertest.Browser) {
 	}
 	said("1 to 50 of 120, the oldest first; without 1 source that did not answer: osaka")
 	b.Until(`document.querySelector('.instances select').value === 'paymentUnclear' && document.querySelectorAll('.instances tbody tr').length === 50`)
-	b.Until(`/Clarify payment: waits until its time has come until \d\d:\d\d:\d\d \(in (2 m 5\d|3 m 00) s\)/.test(document.querySelector('.instances tbody .waits').innerText)`)
+	b.Until(`/Clarify payment: waits until its time has come until \d\d:\d\d:\d\d \(in (2 min 5\d|3 min 00) s\)/.test(document.querySelector('.instances tbody .waits').innerText)`)
 	b.Screenshot("instances")
 	b.Click(".pager button:nth-child(2)")
 	said("51 to 100 of 120")

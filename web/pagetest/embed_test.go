@@ -102,7 +102,7 @@ func aFrameShowsAndDoesNotAct(t *testing.T, chromium *browsertest.Browser) {
 	f.change(func() { f.actions, f.acts = true, true })
 	b := chromium.Tab(t)
 	b.Open(f.url() + "embed?net=" + s.def.ID + "&theme=dark")
-	b.Until(`document.documentElement.dataset.theme === 'dark' && document.querySelector('#note').textContent.includes('oldest 42 m') && document.title === 'Order fulfilment – pnagent'`)
+	b.Until(`document.documentElement.dataset.theme === 'dark' && document.querySelector('#note').textContent.includes('oldest 42 min') && document.title === 'Order fulfilment – pnagent'`)
 	if found := browsertest.Eval[[]string](b, `[...document.querySelectorAll('button, form, input, select, textarea, dialog, [onclick], [contenteditable]')].map((e) => e.outerHTML)`); len(found) > 0 {
 		t.Errorf("the frame has %v; want nothing that acts", found)
 	}
@@ -115,7 +115,7 @@ func aFrameShowsAndDoesNotAct(t *testing.T, chromium *browsertest.Browser) {
 	}
 	x, y := b.Point(s.at(node(s, "paymentUnclear")))
 	b.MoveMouse(x, y)
-	b.Until(`document.querySelector('#tip').innerText.includes('3 tokens, oldest 42 m')`)
+	b.Until(`document.querySelector('#tip').innerText.includes('3 tokens, oldest 42 min')`)
 	before := browsertest.Eval[string](b, `document.querySelector('#net').dataset.camera + location.href + history.length`)
 	b.Do(chromedp.MouseClickXY(x, y), chromedp.MouseEvent(chromedp.MouseWheel, x, y, func(p *input.DispatchMouseEventParams) { p.DeltaX, p.DeltaY = 1, -300 }), chromedp.DragAndDropXY(x, y, x+100, y+50, 3))
 	b.Keys("h", "t", "?", "\r")
@@ -148,7 +148,7 @@ func aFrameWithBPMNThePastAndAlarms(t *testing.T, chromium *browsertest.Browser)
 	b.Screenshot("embed-bpmn")
 	hash := browsertest.Eval[string](b, "location.hash")
 	b.Click(`[data-element-id=decide] .djs-hit`)
-	b.Until(`document.querySelector('#tip').innerText.includes('oldest 42 m')`)
+	b.Until(`document.querySelector('#tip').innerText.includes('oldest 42 min')`)
 	if got := browsertest.Eval[string](b, "location.hash"); got != hash {
 		t.Errorf("a click changes the address to %s", got)
 	}
@@ -156,7 +156,7 @@ func aFrameWithBPMNThePastAndAlarms(t *testing.T, chromium *browsertest.Browser)
 		f.alarms = append(f.alarms, map[string]any{"index": 8, "alarm": "netDeadlocked", "severity": "major", "net": "returns", "net_name": "<b>Returns</b>", "since": moment(nowMS()), "affected": 2, "text": "deadlocked"})
 	})
 	b.Open(f.url() + "embed?alarms&theme=light")
-	b.Until(`document.querySelectorAll('#alarms li').length === 2 && document.querySelector('#alarms').innerText.includes('3 tokens for more than 10 m') && !document.querySelector('#alarms b')`)
+	b.Until(`document.querySelectorAll('#alarms li').length === 2 && document.querySelector('#alarms').innerText.includes('3 tokens for more than 10 min') && !document.querySelector('#alarms b')`)
 	b.Screenshot("embed-alarms")
 	b.Do(chromedp.EmulateViewport(680, 480)) // half of a dashboard
 	if gap := browsertest.Eval[float64](b, `innerWidth - document.querySelector('#whole').getBoundingClientRect().right`); gap > 20 {

@@ -163,6 +163,8 @@ func (f *fake) mux() http.Handler {
 			_, _ = io.WriteString(w, s.file) // fails only if the client is gone
 		}
 	})
+	mux.HandleFunc("GET /api/v1/trends", f.trends)
+	mux.HandleFunc("GET /api/v1/search", f.search)
 	mux.HandleFunc("POST /api/v1/alarms/{what}", f.post)
 	mux.HandleFunc("POST /api/v1/{what}", f.post)
 	mux.HandleFunc("GET /api/v1/{table}", f.table)
@@ -282,7 +284,8 @@ func (f *fake) document(generation int, now time.Time, active []map[string]any) 
 			"sources_up":       2, "sources_stale": 0, "alarms": with(func(map[string]any) bool { return true }), "drawing": s.drawing["hash"]}
 		if !s.unknown {
 			n["tokens"], n["instances"], n["rate"] = 120+10*i-int(time.Since(now).Minutes())%100, map[string]any{"active": 50, "deadlocked": 0}, 61.4
-			n["oldest_age_seconds"], n["oldest_place"] = math.Max(0, float64(now.UnixMilli()-s.since))/1000, s.def.Places[s.stuck].ID
+			oldest := &s.def.Places[s.stuck]
+			n["oldest_age_seconds"], n["oldest_place"], n["oldest_name"] = math.Max(0, float64(now.UnixMilli()-s.since))/1000, oldest.ID, oldest.Name
 		}
 		state := "up"
 		if s.down {

@@ -25,14 +25,14 @@ const covered = `(async () => {
 	for (const scale of [fit / 2, fit, 0.05, 0.08, 0.119, 0.12, 0.2, 0.35, 0.5, 0.69, 0.7, 1, 2]) {
 		const texts = [], middles = new Set(scene.nodes.slice(0, scene.placeCount).map((n) => n.x * scale + ' ' + (n.y * scale + 0.5)));
 		const ctx = new Proxy({measureText: (t) => ({width: 6 * t.length})}, {get: (o, k) => k in o ? o[k] : (...a) => { if (k === 'fillText' && !middles.has(a[1] + ' ' + a[2])) texts.push(a); }, set: (o, k, v) => { o[k] = v; return true; }});
-		new Painter(ctx, {heat: {fill: () => '', ink: () => ''}}).paint(scene, frame, {scale, x: 0, y: 0, width: 1e6, height: 1e6, now, alarmed, doubted: new Set(), marks: new Uint8Array(scene.nodes.length), version: 0});
+		new Painter(ctx, {heat: {fill: () => '', ink: () => ''}}).paint(scene, frame, {scale, x: 0, y: 0, width: 1e6, height: 1e6, now, alarmed, doubted: new Set(), mild: new Set(), marks: new Uint8Array(scene.nodes.length), version: 0});
 		const boxes = scene.nodes.map((n, i) => {
 			const place = i < scene.placeCount, r = place ? Math.max(scene.radius(i, scale), scale < 0.12 && places[i].tokens ? 3.6 : 0) : 0;
 			const w = Math.max(n.w * scale / 2, r), h = Math.max(n.h * scale / 2, r);
 			return {what: n.id, node: true, left: n.x * scale - w, right: n.x * scale + w, top: n.y * scale - h, bottom: n.y * scale + h};
 		});
 		for (const [text, x, y] of texts) {
-			if (scale >= 0.7 && !/^\d+[smhd]$/.test(text)) continue; // the layout has room for labels
+			if (scale >= 0.7 && !/^\d+ (s|min|h|d)$/.test(text)) continue; // the layout has room for labels
 			const half = (text.length * 5.9) / 2;
 			boxes.push({what: text, node: false, left: x - half, right: x + half, top: y - 4.5, bottom: y + 4.5});
 		}

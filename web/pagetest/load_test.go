@@ -5,8 +5,10 @@
 package pagetest
 
 import (
+	"net/http"
 	"regexp"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -55,7 +57,7 @@ func reload(b *browsertest.Tab) {
 func thePageIsFewRequestsAndIsKept(t *testing.T, chromium *browsertest.Browser) {
 	b, f, _ := opened(t, chromium)
 	first, size := f.requests(), browsertest.Eval[float64](b, sent)
-	want := []string{"GET /", "GET /api/v1/drawing", "GET /api/v1/live", "GET /api/v1/live", "GET /assets/…/main.css", "GET /assets/…/main.js"}
+	want := []string{"GET /", "GET /api/v1/drawing", "GET /api/v1/live", "GET /assets/…/main.css", "GET /assets/…/main.js"}
 	if d := cmp.Diff(want, first); d != "" || len(first)+1 > mostRequests {
 		t.Errorf("the first load asks for (-want +got), at most %d with the icon:\n%s", mostRequests, d)
 	}
@@ -82,6 +84,31 @@ func reloadAsksFor(t *testing.T, f *fake, want ...string) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("a reload asks for (-want +got), the stream once or twice:\n%s", d)
 	}
+}
+
+// The first picture needs the drawing, which the page asks for as soon as it knows the net.
+func theDrawingDoesNotWaitForNumbers(t *testing.T, chromium *browsertest.Browser) {
+	f, _ := served(t)
+	asked := make(chan struct{})
+	once := sync.OnceFunc(func() { close(asked) })
+	f.change(func() {
+		f.nets = f.nets[1:] // the only net is shown at once
+		f.refuse = func(_ http.ResponseWriter, r *http.Request) bool {
+			switch {
+			case r.URL.Path == "/api/v1/drawing":
+				once()
+			case r.URL.Query().Has("net"): // the stream of numbers
+				select {
+				case <-asked:
+				case <-r.Context().Done():
+				}
+			}
+			return false
+		}
+	})
+	b := chromium.Tab(t)
+	b.Open(f.url())
+	b.Clean(f.addr, false)
 }
 
 func whatBPMNNeedsIsKeptToo(t *testing.T, chromium *browsertest.Browser) {

@@ -44,7 +44,7 @@ func unknownAlarmsStandApart(t *testing.T, chromium *browsertest.Browser) {
 	f.change(func() { f.alarms = losses(s) })
 	const held, doubted = `document.querySelectorAll('.lists section')[0]`, `document.querySelectorAll('.lists section')[1]`
 	b.Until(`document.title.startsWith('▲1 ') && ` + held + `.querySelector('h2').innerText === 'Alarms 2' && ` + doubted + `.querySelector('h2').innerText === 'Unknown alarms 2'`)
-	b.Until(`[...` + held + `.querySelectorAll('.alarm .text:not(.noted)')].map((x) => x.innerText).sort().join() === '1 net without messages · 2 follow from it,3 tokens for more than 10 m'`)
+	b.Until(`[...` + held + `.querySelectorAll('.alarm .text:not(.noted)')].map((x) => x.innerText).sort().join() === '1 net without messages · 2 follow from it,3 tokens for more than 10 min'`)
 	b.Until(doubted + `.querySelectorAll('.alarm').length === 1 && ` + doubted + `.querySelector('.alarm .text').innerText === 'Unknown: it is silent since 2026-03-01T08:00:00Z and was forgotten' && ` + doubted + `.querySelector('.name').innerText === 'osaka'`)
 	b.Until(doubted + `.querySelector('.mark').innerText === '?' && ` + doubted + `.querySelector('.mark').className === 'mark warn' && /reports again or stops cleanly. If it never comes back, close them: pnagent alarms close/.test(` + doubted + `.innerText)`)
 	b.Until(`document.querySelector('.row.net[aria-current] .text').innerText.endsWith('1 alarm, 1 unknown, 3 following from a lost source')`)
@@ -54,7 +54,7 @@ func unknownAlarmsStandApart(t *testing.T, chromium *browsertest.Browser) {
 	b.Until(`(() => { ` + held + `.querySelector('.group > .alarm').click(); return true; })()`)
 	b.Until(held + `.querySelectorAll('.inner .alarm').length === 2 && ` + held + `.querySelector('.inner .group .num').innerText === '2'`)
 	b.Until(`(() => { ` + doubted + `.querySelector('.group > .alarm').click(); return true; })()`)
-	b.Until(`[...` + doubted + `.querySelectorAll(':scope > .rows > .group > .inner > li > .alarm .text:not(.noted)')].map((x) => x.innerText).sort().join() === '1 net without messages, when it was last known · 1 follow from it,3 tokens for more than 10 m, when it was last known'`)
+	b.Until(`[...` + doubted + `.querySelectorAll(':scope > .rows > .group > .inner > li > .alarm .text:not(.noted)')].map((x) => x.innerText).sort().join() === '1 net without messages, when it was last known · 1 follow from it,3 tokens for more than 10 min, when it was last known'`)
 	b.Until(`[...` + doubted + `.querySelectorAll('.noted')].some((x) => x.innerText === 'minor · unknown: ` + forgotten + `')`)
 	b.Screenshot("unknown-open")
 	f.change(func() { f.alarms = f.alarms[4:] })

@@ -60,9 +60,15 @@ func alone() []rule {
 // beside are the rules that are looked at side by side.
 func beside() []rule {
 	return []rule{
-		{"the net that needs looking at opens first", theNetThatNeedsLookingAtOpensFirst},
+		{"home has all nets, the worst first", homeHasAllNetsTheWorstFirst},
+		{"search finds what is in other nets", searchFindsWhatIsInOtherNets},
+		{"equal alarms are one line", equalAlarmsAreOneLine},
+		{"a hint is dismissed once", aHintIsDismissedOnce},
+		{"every kind of page on every screen", everyKindOfPageOnEveryScreen},
+		{"the stuck place of a net is seen", theStuckPlaceOfANetIsSeen},
 		{"regions are listed with their standbys", regionsAreListedWithTheirStandbys},
 		{"the page is few requests and is kept", thePageIsFewRequestsAndIsKept},
+		{"the drawing does not wait for numbers", theDrawingDoesNotWaitForNumbers},
 		{"what BPMN needs is kept too", whatBPMNNeedsIsKeptToo},
 		{"tokens move", tokensMove},
 		{"nothing moves for who prefers that", nothingMovesForWhoPrefersThat},

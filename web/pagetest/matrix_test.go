@@ -157,7 +157,7 @@ func everySceneIsReadable(t *testing.T, chromium *browsertest.Browser) {
 			t.Parallel()
 			f, s := served(t)
 			b := chromium.Tab(t)
-			b.Open(f.url())
+			b.Open(f.url() + "#net=" + s.def.ID)
 			b.MoveMouse(5, 5)
 			b.Until(`document.querySelector('#vitals').innerText.includes('oldest')`)
 			scene.open(b, f, s)

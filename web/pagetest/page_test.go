@@ -29,7 +29,7 @@ func opened(t *testing.T, chromium *browsertest.Browser) (*browsertest.Tab, *fak
 	t.Helper()
 	f, s := served(t)
 	b := chromium.Tab(t)
-	b.Open(f.url())
+	b.Open(f.url() + "#net=" + s.def.ID)
 	return b, f, s
 }
 
@@ -59,12 +59,9 @@ func node(s *scripted, id string) int {
 	return -1
 }
 
-func theNetThatNeedsLookingAtOpensFirst(t *testing.T, chromium *browsertest.Browser) {
+func theStuckPlaceOfANetIsSeen(t *testing.T, chromium *browsertest.Browser) {
 	b, f, s := opened(t, chromium)
-	if got := b.Text("#net-name"); got != "Order fulfilment" {
-		t.Errorf("the page opens %q; want the net with an alarm", got)
-	}
-	b.Until(`document.querySelector('#vitals').innerText.includes('42 m')`)
+	b.Until(`document.querySelector('#vitals').innerText.includes('42 min')`)
 	b.MoveMouse(5, 5)
 	b.Screenshot("light")
 	x, y := b.Point(s.at(node(s, "paymentUnclear")))
@@ -172,7 +169,7 @@ func tokensThatMayStayAreNoProblem(t *testing.T, chromium *browsertest.Browser) 
 		t.Errorf("the place has the colour %v; want grey", c)
 	}
 	b.MoveMouse(x, y)
-	b.Until(`/ tokens, oldest 42 m/.test(document.querySelector('#tip').innerText)`)
+	b.Until(`/ tokens, oldest 42 min/.test(document.querySelector('#tip').innerText)`)
 	b.Do(chromedp.MouseClickXY(x, y))
 	b.Until(`document.querySelector('#panel').innerText.includes('Tokens may stay here') && document.querySelector('#panel .tokens li')`)
 	b.Clean(f.addr, false)
@@ -183,8 +180,11 @@ func fromAPlaceToItsOldestInstanceAndItsHistory(t *testing.T, chromium *browsert
 	x, y := b.Point(s.at(node(s, "paymentUnclear")))
 	b.Do(chromedp.MouseClickXY(x, y))
 	b.Until(`document.querySelector('#panel .tokens button')`)
-	if got := b.Text("#panel .tokens li"); !strings.Contains(got, "berlin/customer 17") || !strings.Contains(got, "accounting must clear it") || !strings.Contains(got, "42 m") {
+	if got := b.Text("#panel .tokens li"); !strings.Contains(got, "berlin/customer 17") || !strings.Contains(got, "accounting must clear it") || !strings.Contains(got, "42 min") {
 		t.Errorf("the oldest token is shown as %q", got)
+	}
+	if got := b.Text("#panel .reasons > li:nth-child(2)"); !strings.Contains(got, "noWorker") || !strings.Contains(got, "berlin/customer 4711") || !strings.Contains(got, "held by clerk 3") {
+		t.Errorf("a young token that another one hides is shown as %q", got)
 	}
 	if got, want := b.Text("#panel .commands"), "pnagent fire "+s.def.ID+" 'berlin/customer 17' clarify"; got != want {
 		t.Errorf("the command line of the place is %q, want %q", got, want)
@@ -242,10 +242,10 @@ func theSliderGoesToThePastAndBack(t *testing.T, chromium *browsertest.Browser) 
 	b.Until(`document.querySelector('.banner.past')`)
 	b.Until(`!document.querySelector('#vitals').innerText.includes('Payment unclear')`)
 	slide(0.6) // 24 minutes ago it was stuck for 18
-	b.Until(`document.querySelector('#vitals').innerText.includes('18 m') || document.querySelector('#vitals').innerText.includes('17 m')`)
+	b.Until(`document.querySelector('#vitals').innerText.includes('18 min') || document.querySelector('#vitals').innerText.includes('17 min')`)
 	b.Screenshot("past")
 	b.Click(".banner.past button")
-	b.Until(`!document.querySelector('.banner.past') && document.querySelector('#vitals').innerText.includes('42 m')`)
+	b.Until(`!document.querySelector('.banner.past') && document.querySelector('#vitals').innerText.includes('42 min')`)
 	b.Keys("[", "[")
 	b.Until(`document.querySelector('.banner.past')`)
 	b.Keys("l")
@@ -437,7 +437,7 @@ func itGoesOnAfterARestart(t *testing.T, chromium *browsertest.Browser) {
 	f.change(func() { f.version, f.nets = `"next"`, []*scripted{later} })
 	f.start()
 	b.Until(`document.querySelector('#link').textContent === 'live' && !document.documentElement.classList.contains('outdated')`)
-	b.Until(`document.querySelector('#vitals').innerText.includes('50 m')`)
+	b.Until(`document.querySelector('#vitals').innerText.includes('50 min')`)
 	b.Until(`document.querySelector('.banner.newer button')`) // another page came with it
 	b.Click(".banner.newer button")
 	b.Until(`document.querySelector('#link')?.textContent === 'live' && !document.querySelector('.banner.newer')`)

@@ -49,7 +49,7 @@ const ofParts = `(() => {
 	const row = [...document.querySelectorAll('.row.net')].find((r) => r.innerText.includes('Order fulfilment'));
 	const tokens = /(\d+) tokens/.exec(row?.innerText ?? '');
 	const stuck = [...document.querySelectorAll('#tables:not([hidden]) tbody tr')].find((r) => r.innerText.includes('Payment unclear'));
-	const age = window.drawn?.().find((t) => /^\d+m$/.test(t));
+	const age = window.drawn?.().find((t) => /^\d+ min$/.test(t));
 	return {
 		title: (Date.now() - then) / 60e3,
 		list: tokens ? 130 - Number(tokens[1]) : '',
@@ -108,7 +108,7 @@ func openedPast(t *testing.T, chromium *browsertest.Browser) (*browsertest.Tab, 
 	f, s := served(t)
 	b := chromium.Tab(t)
 	b.Before(noted)
-	b.Open(f.url())
+	b.Open(f.url() + "#net=" + s.def.ID)
 	b.Until(`!document.querySelector('#time').disabled`)
 	return b, f, s
 }
@@ -119,7 +119,7 @@ func allPartsShowOneMoment(t *testing.T, chromium *browsertest.Browser) {
 	browsertest.Eval[bool](b, watch)
 	slide(b, 24)
 	b.Until(together(24, everyPart))
-	b.Until(`document.title.includes(' at ') && document.title.startsWith('▲1 ') && document.querySelector('#timeline output').innerText.endsWith('24 m 00 s ago')`)
+	b.Until(`document.title.includes(' at ') && document.title.startsWith('▲1 ') && document.querySelector('#timeline output').innerText.endsWith('24 min 00 s ago')`)
 	b.Keys("t")
 	b.Until(together(24, "title list oldest headline alarm table link"))
 	slide(b, 12)
@@ -230,7 +230,7 @@ func whatIsNotKeptIsSaid(t *testing.T, chromium *browsertest.Browser) {
 			f.past.at = func(at time.Time) time.Time { return at.Add(-10 * time.Minute) }
 		}, `^No data is kept for \d\d:\d\d:\d\d: nothing was kept after \d\d:\d\d:\d\d until then\.`, false, false},
 		{"the overview is missing", func(f *fake, _ *scripted) { f.past.none = map[string]bool{"overview": true} },
-			`^The data shown is of \d\d:\d\d:\d\d, 24 m .* ago\. Nets, alarms and sources are not kept for \d\d:\d\d:\d\d\.`, false, true},
+			`^The data shown is of \d\d:\d\d:\d\d, 24 min .* ago\. Nets, alarms and sources are not kept for \d\d:\d\d:\d\d\.`, false, true},
 		{"the frame is missing", func(f *fake, _ *scripted) { f.past.none = map[string]bool{"history": true} },
 			`^The data shown is of .* The numbers of this net are not kept for \d\d:\d\d:\d\d\.`, true, false},
 		{"the net had another definition", func(f *fake, _ *scripted) { f.past.frame = func(doc map[string]any) { doc["drawing"] = "another" } },
@@ -337,9 +337,9 @@ func thePastIsComparedWithNow(t *testing.T, chromium *browsertest.Browser) {
 	b.Click("#compare")
 	b.Until(`location.hash.includes('compare') && document.querySelector('#compare').getAttribute('aria-pressed') === 'true'`)
 	b.Keys("+", "+", "+", "+")
-	b.Until(`window.drawn().some((t) => /^[+−]\d+$/.test(t)) && window.drawn().some((t) => t === 'same, +24m')`)
+	b.Until(`window.drawn().some((t) => /^[+−]\d+$/.test(t)) && window.drawn().some((t) => t === 'same, +24 min')`)
 	b.Screenshot("compare-near")
-	if _, text := pictures(t, b, b.Downloads(), "compare"); !strings.Contains(text, ">same, +24m<") || !strings.Contains(text, "compared with ") {
+	if _, text := pictures(t, b, b.Downloads(), "compare"); !strings.Contains(text, ">same, +24 min<") || !strings.Contains(text, "compared with ") {
 		t.Errorf("the picture has not what differs from now: %s", text)
 	}
 	b.Keys("0")
@@ -351,7 +351,7 @@ func thePastIsComparedWithNow(t *testing.T, chromium *browsertest.Browser) {
 	b.Screenshot("compare")
 	b.Keys("t")
 	b.Until(`/place tokens then tokens now difference oldest then oldest now same token/.test([...document.querySelectorAll('.table:not([hidden]) thead')][0].innerText.replace(/\s+/g, ' '))`)
-	b.Until(`[...document.querySelectorAll('.table:not([hidden]) tbody tr')].some((r) => /Payment unclear 3 3 0 18 m .* 42 m .* still there, 24 m .* older/.test(r.innerText.replace(/\s+/g, ' ')))`)
+	b.Until(`[...document.querySelectorAll('.table:not([hidden]) tbody tr')].some((r) => /Payment unclear 3 3 0 18 min .* 42 min .* still there, 24 min .* older/.test(r.innerText.replace(/\s+/g, ' ')))`)
 	b.Until(`(() => { const by = [...document.querySelectorAll('.table:not([hidden]) tbody tr td:nth-child(4)')].slice(0, 8).map((c) => Math.abs(parseInt(c.innerText.replace('−', '-')))); return by[0] > 0 && by.slice(1).every((v, i) => v <= by[i]); })()`)
 	b.Screenshot("compare-table")
 	link := browsertest.Eval[string](b, "location.href")
@@ -373,11 +373,11 @@ func thePastCannotBeChanged(t *testing.T, chromium *browsertest.Browser) {
 	slide(b, 24)
 	b.Until(together(24, everyPart))
 	b.Until(`!document.querySelector('.acts') && document.querySelector('.past-note').innerText === 'Alarms of the past cannot be acknowledged or silenced.'`)
-	b.Until(`/^As of \d\d:\d\d:\d\d, 24 m/.test(document.querySelector('#panel .note').innerText) && document.querySelector('#panel dl').innerText.includes('18 m')`)
-	b.Until(`document.querySelectorAll('#panel figure').length === 2 && /^Oldest token *18 m|^Oldest token *17 m/.test(document.querySelectorAll('#panel figcaption')[1].innerText.replace(/\s+/g, ' '))`)
+	b.Until(`/^As of \d\d:\d\d:\d\d, 24 min/.test(document.querySelector('#panel .note').innerText) && document.querySelector('#panel dl').innerText.includes('18 min')`)
+	b.Until(`document.querySelectorAll('#panel figure').length === 2 && /^Oldest token *18 min|^Oldest token *17 min/.test(document.querySelectorAll('#panel figcaption')[1].innerText.replace(/\s+/g, ' '))`)
 	b.Screenshot("past-place")
-	b.Until(`/^berlin.customer 17 18 m \d\d s since/.test(document.querySelector('#panel .tokens li').innerText.replace(/\s+/g, ' ')) && document.querySelectorAll('#panel .tokens li').length === 3`)
-	if got := b.Text("#panel"); strings.Contains(got, "42 m") || strings.Contains(got, "clear it: ") || strings.Contains(got, "waits") {
+	b.Until(`/^berlin.customer 17 18 min \d\d s since/.test(document.querySelector('#panel .tokens li').innerText.replace(/\s+/g, ' ')) && document.querySelectorAll('#panel .tokens li').length === 3`)
+	if got := b.Text("#panel"); strings.Contains(got, "42 min") || strings.Contains(got, "clear it: ") || strings.Contains(got, "waits") {
 		t.Errorf("the drawer has numbers of now: %q", got)
 	}
 	if n := browsertest.Eval[int](b, `document.querySelectorAll('#panel .do, #panel .commands').length`); n != 0 {
@@ -408,9 +408,9 @@ func theSliderSpansDays(t *testing.T, chromium *browsertest.Browser) {
 	browsertest.Eval[bool](b, `document.querySelector('#range').dispatchEvent(new Event('change'))`)
 	b.Until(`location.hash.includes('range=24h') && document.querySelector('#time').max === '1440'`)
 	b.Keys("[")
-	b.Until(`/ 1 m 0\d s ago$/.test(document.querySelector('#timeline output').innerText)`)
+	b.Until(`/ 1 min 0\d s ago$/.test(document.querySelector('#timeline output').innerText)`)
 	slide(b, 30) // of 60: the half of a day
-	b.Until(`/12 h 0\d m ago$/.test(document.querySelector('#timeline output').innerText) && /from the archive/.test(document.querySelector('.banner.past').innerText)`)
+	b.Until(`/12 h 0\d min ago$/.test(document.querySelector('#timeline output').innerText) && /from the archive/.test(document.querySelector('.banner.past').innerText)`)
 	b.Screenshot("day")
 	at := time.Now().Add(-50 * time.Hour).UTC().Format(time.RFC3339)
 	b.Open(f.url() + "?again#net=" + s.def.ID + "&at=" + at)

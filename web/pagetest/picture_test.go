@@ -25,7 +25,7 @@ import (
 )
 
 // aged matches the age of what is stuck for 42 minutes, and for as long as a test takes.
-var aged = regexp.MustCompile(`>4[2-9]m</text>`)
+var aged = regexp.MustCompile(`>4[2-9] min</text>`)
 
 // pictures saves both pictures of what is shown.
 func pictures(t *testing.T, b *browsertest.Tab, dir, name string) (drawn image.Image, text string) {
@@ -135,7 +135,7 @@ func aPictureIsOfWhatIsSeen(t *testing.T, chromium *browsertest.Browser) {
 		t.Error("the picture of the past lacks its moment or what is selected, or has numbers of now")
 	}
 	b.Keys("t", "s")
-	b.Until(`document.querySelector('#share [data-key=png]').disabled && document.querySelector('#share .said').textContent.includes('not of the table')`)
+	b.Until(`document.querySelector('#share [data-key=png]').disabled && document.querySelector('#share .said').textContent.includes('not the table')`)
 	b.Clean(f.addr, false)
 }
 
@@ -175,11 +175,11 @@ func aPictureOfBPMNHasItsNumbers(t *testing.T, chromium *browsertest.Browser) {
 		b.Open(f.url())
 		b.Until(drawnBPMN)
 		b.Keys("0")
-		b.Until(`document.querySelector('[data-container-id=decide] .since').textContent === '42m'`)
+		b.Until(`document.querySelector('[data-container-id=decide] .since').textContent === '42 min'`)
 		b.MoveMouse(5, 5)
 		b.Screenshot("picture-bpmn-screen-" + theme)
 		drawn, text := pictures(t, b, dir, "bpmn-"+theme)
-		for _, want := range []string{">42m</text>", ">3</text>", "marker-end=\"url('#", "</title>"} {
+		for _, want := range []string{">42 min</text>", ">3</text>", "marker-end=\"url('#", "</title>"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: the picture has no %s", theme, want)
 			}

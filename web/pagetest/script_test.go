@@ -167,13 +167,19 @@ func (s *scripted) draw(aspect float64) map[string]any {
 		node := map[string]any{"label": n.Label, "x": n.X, "y": n.Y, "w": n.W, "h": n.H}
 		if i < len(s.def.Places) {
 			p := &s.def.Places[i]
-			node["kind"], node["id"], node["name"], node["doc"], node["initial"] = "place", p.ID, p.Name, p.Doc, p.Initial
+			node["kind"] = "place"
+			node["id"] = p.ID
+			node["name"] = p.Name
+			node["doc"] = p.Doc
+			node["initial"] = p.Initial
 			if s.final[i] {
 				node["final"] = true
 			}
+			addCalled(node, p.Called)
 		} else {
 			t := &s.def.Transitions[i-len(s.def.Places)]
 			node["kind"], node["id"], node["name"], node["doc"] = "transition", t.ID, t.Name, t.Doc
+			addCalled(node, t.Called)
 		}
 		nodes = append(nodes, node)
 	}
@@ -186,6 +192,13 @@ func (s *scripted) draw(aspect float64) map[string]any {
 	}
 	return map[string]any{"net": s.def.ID, "name": s.def.Name, "doc": s.def.Doc, "hash": fmt.Sprintf("h%d", len(nodes)),
 		"width": d.Width, "height": d.Height, "positions": "given", "nodes": nodes, "arcs": arcs}
+}
+
+// addCalled adds what an element of a file is called.
+func addCalled(node map[string]any, c petri.Called) {
+	if c.Kind != "" {
+		node["called"] = map[string]any{"kind": c.Kind, "name": c.Name}
+	}
 }
 
 // at returns where a node is drawn.

@@ -25,7 +25,7 @@ func anyAddressIsHarmless(t *testing.T, chromium *browsertest.Browser) {
 	for i, hash := range []string{
 		"net=" + s.def.ID + "&place=<script>alert(1)</script>", "net=" + s.def.ID + "&around=place+none&steps=1e99&quiet&view=<b>", "net=" + s.def.ID + "&around=__proto__&steps=NaN",
 		"net=" + s.def.ID + "&severity=<img+src=x>&of=__proto__&alarm=constructor&acknowledged=maybe&silenced=%00", "net=" + s.def.ID + "&at=2999-01-01", "net=" + s.def.ID + "&at=-271821-04-20",
-		"net=" + s.def.ID + "&at=javascript:alert(2)", "net=" + s.def.ID + "&transition=&place=&instance=", "net=" + s.def.ID + "&place=" + strings.Repeat("x", 100_000), "%", "=&&=&#?net=x", "net=" + s.def.ID + "&__proto__=x&hasOwnProperty=y",
+		"net=" + s.def.ID + "&at=javascript:alert(2)", "net=" + s.def.ID + "&transition=&place=&instance=", "net=" + s.def.ID + "&place=" + strings.Repeat("x", 100_000), "net=" + s.def.ID + "&__proto__=x&hasOwnProperty=y",
 		"net=" + s.def.ID + "&look=1e999+place+idle", "net=" + s.def.ID + "&look=-1+place", "net=" + s.def.ID + "&look=0.5+place+__proto__&q=x", "net=" + s.def.ID + "&net=x&place=idle&transition=pay&table&table=&q=" + url.QueryEscape("\u202e\x00<script>"),
 	} {
 		b.Open(fmt.Sprintf("%s?%d#%s", f.url(), i, hash)) // loads the page again
@@ -33,6 +33,10 @@ func anyAddressIsHarmless(t *testing.T, chromium *browsertest.Browser) {
 		if browsertest.Eval[bool](b, `[...document.querySelectorAll('script, img, b')].some((e) => e.matches('script:not([src]), img') || e.textContent.includes('alert'))`) {
 			t.Errorf("#%.80s: text became an element", hash)
 		}
+	}
+	for i, hash := range []string{"%", "=&&=&#?net=x"} { // all nets
+		b.Visit(fmt.Sprintf("%s?home%d#%s", f.url(), i, hash))
+		b.Until(`document.querySelectorAll('#home .net-card').length === 2`)
 	}
 	for _, c := range b.Complaints() {
 		if !strings.Contains(c, "404") && !strings.Contains(c, "400") && !strings.Contains(c, "431") { // of places and times that are not there

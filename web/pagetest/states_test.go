@@ -127,16 +127,16 @@ func statesOfThePage() []state {
 					t.Errorf("while NATS is away, %s is shown as well", got)
 				}
 			},
-			words: `The sidecar has had no connection to NATS at tls://nats\.example\.org:4222 since ` + moments + ` \(1 m \d\d s\) and receives no engine: maximum <b>connections</b> exceeded\. The numbers shown are not current: they are the last known, and tokens grow older\. The sidecar tries again by itself\. Check that the NATS server runs\.`},
+			words: `The sidecar has had no connection to NATS at tls://nats\.example\.org:4222 since ` + moments + ` \(1 min \d\d s\) and receives no engine: maximum <b>connections</b> exceeded\. The numbers shown are not current: they are the last known, and tokens grow older\. The sidecar tries again by itself\. Check that the NATS server runs\.`},
 		{id: "deaf", grade: "bad", grey: "all",
 			doc: field("nats", map[string]any{"connected": false, "since": minuteAgo, "reason": "connection refused"}, "deaf", true,
 				"sidecar", map[string]any{"connect": connection(), "above": map[string]any{"prefix": "petrinet.root", "source": "below-1"}}), also: []string{"branch"},
 			words: `The sidecar has had no connection to NATS at tls://nats\.example\.org:4222 since its start and receives no engine: connection refused\. .* The sidecar above, which is reached the same way, shows these nets with their last known state\. .*`},
 		{id: "settling", grade: "warn", grey: "all", doc: field("nats", map[string]any{"connected": true, "since": minuteAgo}, "deaf", true),
-			words: `The sidecar is connected to NATS again since ` + moments + ` \(1 m \d\d s\) and still waits for its sources: each is shown as it was before the break until it is received again\. .*`},
+			words: `The sidecar is connected to NATS again since ` + moments + ` \(1 min \d\d s\) and still waits for its sources: each is shown as it was before the break until it is received again\. .*`},
 		{id: "silent", grade: "bad", grey: "net",
 			doc:   sources(0, 2, source("osaka", "stale", "last_heard_age_seconds", 62), source("berlin", "stale", "last_heard_age_seconds", 130)),
-			words: `No source of Order fulfilment is up\. Silent: berlin since ` + moments + ` \(2 m \d\d s\), osaka since ` + moments + ` \(1 m \d\d s\)\. The numbers shown are the last known: they are not zero, and tokens grow older\. Check the engines, .*`,
+			words: `No source of Order fulfilment is up\. Silent: berlin since ` + moments + ` \(2 min \d\d s\), osaka since ` + moments + ` \(1 min \d\d s\)\. The numbers shown are the last known: they are not zero, and tokens grow older\. Check the engines, .*`,
 			check: func(t *testing.T, b *browsertest.Tab) {
 				t.Helper()
 				if got := b.Text(".row.net .text"); !strings.HasPrefix(got, "120 tokens") {
@@ -196,17 +196,17 @@ func statesOfThePage() []state {
 			}
 		}, end: back,
 			words: `Cannot load the drawing of this net: there is no such thing\. The lists beside it are right\. This page tries again with the next numbers\. .*`},
-		{id: "past", grade: "past", link: "at=" + tenAgo, act: "back to live", words: `The data shown is of ` + moments + `, 10 m \d\d s ago\.`, works: live},
+		{id: "past", grade: "past", link: "at=" + tenAgo, act: "back to live", words: `The data shown is of ` + moments + `, 10 min \d\d s ago\.`, works: live},
 		{id: "deaf-then", grade: "warn", link: "at=" + tenAgo, also: []string{"past"}, works: live,
 			begin: then(field("nats", map[string]any{"connected": false, "since": time.Now().Add(-15 * time.Minute).UTC(), "reason": "EOF"})),
-			words: `The sidecar had no connection to NATS for [45] m \d\d s and received no engine: EOF\. The numbers shown were not current then\.`},
+			words: `The sidecar had no connection to NATS for [45] min \d\d s and received no engine: EOF\. The numbers shown were not current then\.`},
 		{id: "silent-then", grade: "warn", link: "at=" + tenAgo, also: []string{"past"}, works: live, begin: then(sources(0, 2)),
 			words: `No source of Order fulfilment was up: the numbers are those of the last messages before that\.`},
 		{id: "above-then", grade: "warn", link: "at=" + tenAgo, also: []string{"past"}, works: live,
 			begin: then(field("up_nats", map[string]any{"connected": false, "since": time.Now().Add(-15 * time.Minute).UTC(), "reason": "EOF"})),
-			words: `The sidecar had no connection to the NATS of the sidecar above \(--up\.nats\) for [45] m \d\d s: EOF\. That sidecar showed these nets with their last known state\.`},
+			words: `The sidecar had no connection to the NATS of the sidecar above \(--up\.nats\) for [45] min \d\d s: EOF\. That sidecar showed these nets with their last known state\.`},
 		{id: "partial", grade: "warn", doc: sources(1, 1, source("berlin", "up"), source("osaka", "stale", "last_heard_age_seconds", 62)),
-			words: `1 source of Order fulfilment is silent, 1 up\. Silent: osaka since ` + moments + ` \(1 m \d\d s\)\. The sums hold the last known numbers of a silent source, and its tokens grow older\. Check the engines, .*`},
+			words: `1 source of Order fulfilment is silent, 1 up\. Silent: osaka since ` + moments + ` \(1 min \d\d s\)\. The sums hold the last known numbers of a silent source, and its tokens grow older\. Check the engines, .*`},
 		{id: "refused", grade: "warn", act: "runbook", doc: func(doc map[string]any) {
 			field("refused", []map[string]any{{"reason": "conflict", "sources": 3, "net": "order-fulfilment", "source": "berlin", "text": "two <b>processes</b> publish as this source"},
 				{"reason": "bad_value", "sources": 1, "net": "returns", "source": "osaka", "text": "row 3"}})(doc)
@@ -220,13 +220,15 @@ func statesOfThePage() []state {
 			words: `The messages of 1 source are refused\. What it does now is not shown; .* counter_fell: berlin of Order fulfilment \(it fell\)\. Restart the engine, so that it counts as a new process\.`},
 		{id: "skew", grade: "warn", doc: field("skewed", map[string]any{"sources": 12, "worst": []map[string]any{
 			{"net": "order-fulfilment", "name": "berlin", "ahead_seconds": 3725.5}, {"net": "order-fulfilment", "name": "osaka", "ahead_seconds": -65}, {"net": "order-fulfilment", "name": "lima", "ahead_seconds": 6}, {"net": "order-fulfilment", "name": "oslo", "ahead_seconds": 6}}}),
-			words: `The clock of 12 sources differs from that of the sidecar: berlin of Order fulfilment is 1 h 02 m ahead, osaka of Order fulfilment is 1 m 05 s behind, lima of Order fulfilment is 6 s ahead and 9 more\. Ages and times here are right: the sidecar corrects them by the difference\. .* Synchronise its clock\.`},
+			words: `The clock of 12 sources differs from that of the sidecar: berlin of Order fulfilment is 1 h 02 min ahead, osaka of Order fulfilment is 1 min 05 s behind, lima of Order fulfilment is 6 s ahead and 9 more\. Ages and times here are right: the sidecar corrects them by the difference\. .* Synchronise its clock\.`},
 		{id: "pace", grade: "warn", doc: field("interval_asked_seconds", 5),
 			words: `The sidecar has too much work with so many engines and asked them to publish each 5 s\. The numbers here are exact, and late by up to that\. .*`},
 		{id: "browser-clock", grade: "warn", doc: func(doc map[string]any) { doc["at"] = time.Now().Add(3*time.Minute + 2*time.Second).UTC() }, end: func(*fake) {}, over: broken,
-			words: `The clock of this computer is 3 m 0\d s behind that of the sidecar\. Ages here are right\. Times of day are by the sidecar’s clock, and differ from this computer’s by that\. Synchronise the clock that is wrong\.`},
+			words: `The clock of this computer is 3 min 0\d s behind that of the sidecar\. Ages here are right\. Times of day are by the sidecar’s clock, and differ from this computer’s by that\. Synchronise the clock that is wrong\.`},
 		{id: "above", grade: "warn", doc: field("up_nats", map[string]any{"connected": false, "since": time.Now().Add(-time.Hour).UTC(), "reason": "Authorization Violation", "disconnects": 2}),
-			words: `The sidecar has had no connection to the NATS of the sidecar above \(--up\.nats\) since ` + moments + ` \(1 h 0\d m\): Authorization Violation\. That sidecar shows these nets with their last known state\. The numbers on this page are current\. .*`},
+			words: `The sidecar has had no connection to the NATS of the sidecar above \(--up\.nats\) since ` + moments + ` \(1 h 0\d min\): Authorization Violation\. That sidecar shows these nets with their last known state\. The numbers on this page are current\. .*`},
+		{id: "agentx", grade: "bad", doc: field("agentx", map[string]any{"connected": false, "since": time.Now().Add(-time.Hour).UTC(), "server": "unix:/var/agentx/master", "reason": "dial: permission denied", "disconnects": 1}),
+			words: `SNMP shows nothing: the sidecar has had no session with the AgentX master at unix:/var/agentx/master since ` + moments + ` \(1 h 0\d min\), and notifications through it wait\. dial: permission denied\. The numbers on this page are current\. .*`},
 		{id: "below", grade: "info", doc: sources(2, 0, source("below-1", "up", "below", true), source("below-2", "up", "below", true, "last_heard_age_seconds", 1.2), source("below-3", "gone", "below", true)),
 			words: `The numbers of Order fulfilment come from 2 sidecars below this one, each of which adds up its own engines: below-1 \(.* s ago\), below-2 \(.* s ago\)\.`},
 		{id: "branch", grade: "info", doc: field("sidecar", map[string]any{"share": "2/8", "above": map[string]any{"prefix": "petrinet.root", "source": "below-2"}}),
@@ -315,7 +317,8 @@ func (c *state) hold(t *testing.T, b *browsertest.Tab) {
 	s := shop(t, nowMS())
 	f := newFake(t, s)
 	f.change(func() {
-		if f.alter = c.doc; c.empty {
+		f.alter = c.doc
+		if c.empty {
 			f.nets = nil
 		}
 		if c.begin != nil && c.over == nil {

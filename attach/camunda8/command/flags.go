@@ -23,7 +23,7 @@ type flags struct {
 	URL        string   `name:"url" placeholder:"URL" help:"Address of the Orchestration Cluster REST API, such as http://127.0.0.1:8080. Version 8.8 or later."`
 	HTTPConfig string   `name:"http.config.file" type:"path" placeholder:"FILE" help:"YAML file with HTTP client settings, in promtool's format: basic_auth, oauth2, authorization, tls_config, proxy_url."`
 	Nets       []string `name:"net" placeholder:"ID" help:"Ids of the processes to publish, comma-separated. Default: all."`
-	Show       []string `placeholder:"WHAT" enum:"detail" help:"Data that may be about persons, to publish: detail (assignees, correlation keys, messages of errors, names of workers). Default: none."`
+	Show       []string `placeholder:"WHAT" enum:"detail" help:"Data that may be about persons, to publish: detail (assignees, correlation keys, messages of errors). Default: none."`
 	Tokens     int      `name:"max-tokens" default:"1000000" help:"Maximum number of tokens to keep; others are counted as left out."`
 	Check      bool     `help:"Check that the API answers each search, and exit."`
 }

@@ -19,6 +19,11 @@ import (
 	"github.com/pnagent/pnagent/cli"
 )
 
+// Looks implements attach.Adapter.
+func (*Command) Looks() []attach.Look {
+	return []attach.Look{{Engine: "Camunda 8", Command: "pnagent attach camunda8 --once --url http://HOST:8080"}}
+}
+
 // Rows implements attach.Adapter.
 func (*Command) Rows() []attach.Row {
 	return []attach.Row{
@@ -28,8 +33,8 @@ func (*Command) Rows() []attach.Row {
 
 // Run polls until ctx ends, or checks what the API answers.
 func (c *flags) Run(ctx context.Context, out io.Writer, log *slog.Logger) error {
-	if c.URL == "" || c.NATS.URL == "" && !c.Check {
-		return cli.Usage(errors.New("attach camunda8: expected --nats and --url, or --url and --check"))
+	if c.URL == "" || c.NATS.URL == "" && !c.Check && !c.Once {
+		return cli.Usage(errors.New("attach camunda8: expected --nats and --url, or --url and --check or --once"))
 	}
 	client, err := cli.HTTPClient(c.HTTPConfig)
 	if err != nil {
@@ -47,9 +52,7 @@ func (c *flags) Run(ctx context.Context, out io.Writer, log *slog.Logger) error 
 		}
 		return cli.UsageIf(err, camunda8.ErrConfig)
 	}
-	cfg := camunda8.Config{Address: c.URL, Client: client, Nets: c.Nets, Detail: len(c.Show) > 0, Tokens: c.Tokens, Overlap: c.Overlap}
-	return c.Poll(ctx, "camunda8", log, func(p ledger.Polling) (poll.Adapter, error) {
-		cfg.Polling = p
-		return camunda8.New(cfg)
+	return poll.Run(ctx, &c.Flags, "camunda8", out, log, func(p ledger.Polling) (*camunda8.Adapter, error) {
+		return camunda8.New(camunda8.Config{Address: c.URL, Client: client, Nets: c.Nets, Detail: len(c.Show) > 0, Tokens: c.Tokens, Overlap: c.Overlap, Polling: p})
 	})
 }

@@ -23,6 +23,9 @@ import (
 	"github.com/pnagent/pnagent/telemetry/natsmetrics"
 )
 
+// Looks implements attach.Adapter.
+func (*Command) Looks() []attach.Look { return nil }
+
 // Rows implements attach.Adapter.
 func (*Command) Rows() []attach.Row {
 	return []attach.Row{

@@ -27,29 +27,15 @@ type definition struct {
 	regions map[string]string // by the name of a transition
 	named   map[uint64]string // name in etcd, by the id of a transition
 
-	placeTally []placeTally
-	transTally []transTally
-	needs      [][]petri.Arc // by transition: arcs from places; for a net from a file
-	users      [][]int32     // by place: transitions that need it
+	counts stats.Rows    // by row; the slowest tokens are those since they were published last
+	needs  [][]petri.Arc // by transition: arcs from places; for a net from a file
+	users  [][]int32     // by place: transitions that need it
 }
 
 // nodes maps names and ids to rows, of places or of transitions.
 type nodes struct {
 	byName map[string]int
 	byID   map[uint64]int
-}
-
-type placeTally struct {
-	arrivals, departures uint64
-	last                 int64 // injection
-	dwell                stats.Histogram
-	slowest              stats.Slowest
-}
-
-type transTally struct {
-	firings, cancels uint64
-	last             int64 // firing
-	duration         stats.Histogram
 }
 
 func newDefinition(n *petri.Net, limit int) *definition {
@@ -70,7 +56,7 @@ func newDefinition(n *petri.Net, limit int) *definition {
 	for i := range n.Transitions {
 		d.trans.called(n.Transitions[i].Name, i)
 	}
-	d.placeTally, d.transTally = make([]placeTally, len(n.Places)), make([]transTally, len(n.Transitions))
+	d.counts = *stats.NewRows(len(n.Places), len(n.Transitions))
 	d.compile()
 	return d
 }
@@ -150,7 +136,7 @@ func (d *definition) addPlace(name string) (row int, ok bool) {
 		return 0, false
 	}
 	d.net.Places = append(d.net.Places, petri.Place{ID: d.unique(name, "place"), Name: name, Open: true})
-	d.placeTally, d.users = append(d.placeTally, placeTally{}), append(d.users, nil)
+	d.counts.Places, d.users = append(d.counts.Places, stats.Place{}), append(d.users, nil)
 	return len(d.net.Places) - 1, true
 }
 
@@ -159,7 +145,7 @@ func (d *definition) addTransition(name string) (row int, ok bool) {
 		return 0, false
 	}
 	d.net.Transitions = append(d.net.Transitions, petri.Transition{ID: d.unique(name, "transition"), Name: name})
-	d.transTally, d.needs = append(d.transTally, transTally{}), append(d.needs, nil)
+	d.counts.Transitions, d.needs = append(d.counts.Transitions, stats.Transition{}), append(d.needs, nil)
 	return len(d.net.Transitions) - 1, true
 }
 
@@ -203,9 +189,9 @@ func (n *nodes) row(id uint64, kind string, add func(name string) (int, bool)) i
 
 func (d *definition) arrived(place uint64, at int64) {
 	if row := d.place(place); row >= 0 {
-		t := &d.placeTally[row]
-		t.arrivals++
-		t.last = max(t.last, at)
+		p := &d.counts.Places[row]
+		p.Arrivals++
+		p.LastInjection = max(p.LastInjection, at)
 	}
 }
 
@@ -215,13 +201,13 @@ func (d *definition) left(id cellID, stayed *cell, now int64) {
 	if row < 0 {
 		return
 	}
-	t := &d.placeTally[row]
-	t.departures++
+	p := &d.counts.Places[row]
+	p.Departures++
 	if stayed != nil {
 		dwell := max(now-stayed.at, 0)
-		t.dwell.Observe(dwell)
+		p.Dwell.Observe(dwell)
 		if dwell > 0 {
-			t.slowest.Merge(stats.Slowest{Instance: strconv.FormatUint(id.token, 10), Micros: dwell, At: now})
+			p.Slowest.Merge(stats.Slowest{Instance: strconv.FormatUint(id.token, 10), Micros: dwell, At: now})
 		}
 	}
 }
@@ -232,16 +218,16 @@ func (d *definition) fired(transition uint64, ran *run, now int64) {
 	if row < 0 {
 		return
 	}
-	t := &d.transTally[row]
-	t.firings++
-	t.last = max(t.last, now)
+	t := &d.counts.Transitions[row]
+	t.Firings++
+	t.LastFiring = max(t.LastFiring, now)
 	if ran != nil {
-		t.duration.Observe(max(now-ran.at, 0))
+		t.Duration.Observe(max(now-ran.at, 0))
 	}
 }
 
 func (d *definition) cancelled(transition uint64) {
 	if row := d.transition(transition); row >= 0 {
-		d.transTally[row].cancels++
+		d.counts.Transitions[row].Cancels++
 	}
 }

@@ -14,14 +14,14 @@ import (
 // Columns are the columns of a DiPeN net. Of failures, retries and cancels,
 // which are one column, etcd has only cancels.
 const Columns = stats.ColTokens | stats.ColArrivals | stats.ColDepartures | stats.ColOldest | stats.ColAges |
-	stats.ColDwell | stats.ColStuck | stats.ColFirings | stats.ColFailures | stats.ColRunning | stats.ColLastFiring | stats.ColDuration
+	stats.ColDwell | stats.ColStuck | stats.ColGroups | stats.ColFirings | stats.ColFailures | stats.ColRunning | stats.ColLastFiring | stats.ColDuration
 
 // orOlder marks a token whose age is a lower bound.
 const orOlder = " (or older)"
 
 // Size returns the number of rows.
 func (r *Replica) Size() (places, transitions int) {
-	return len(r.net.net.Places), len(r.net.net.Transitions)
+	return r.net.counts.Size()
 }
 
 // Definition returns the present net: rows are only added.
@@ -34,28 +34,30 @@ func (r *Replica) Definition() *petri.Net {
 // Rows fills in as many rows as into has, as of now. It reports each slowest token once.
 func (r *Replica) Rows(now int64, into *stats.Rows) {
 	into.Columns |= Columns
-	rows := stats.NewRows(len(r.net.placeTally), len(r.net.transTally))
+	rows := stats.NewRows(r.net.counts.Size())
 	l := r.look(now)
 	for id, run := range r.runs {
 		if i, known := r.net.trans.byID[id.transition]; known && i < len(rows.Transitions) {
 			l.Running(i, run.at)
 		}
 	}
-	l.AddTo(rows, func(place int, t token) (string, []stats.Wait) { return t.name(), r.waits(l, place) })
-	for i := range min(len(into.Places), len(rows.Places)) {
-		t, row := &r.net.placeTally[i], &rows.Places[i]
-		row.Instances = 0 // instances are not known
-		row.Arrivals, row.Departures, row.LastInjection = t.arrivals, t.departures, t.last
-		row.Dwell.Merge(&t.dwell)
-		row.Slowest, t.slowest = t.slowest, stats.Slowest{}
-		into.Places[i] = *row
+	waits := make([][]stats.Wait, len(rows.Places))
+	for i := range waits {
+		if l.Count(i) > 0 {
+			waits[i] = r.waits(l, i)
+		}
 	}
-	for i := range min(len(into.Transitions), len(rows.Transitions)) {
-		t, row := &r.net.transTally[i], &rows.Transitions[i]
-		row.Firings, row.Cancels, row.LastFiring = t.firings, t.cancels, t.last
-		row.Duration.Merge(&t.duration)
-		into.Transitions[i] = *row
+	r.present(func(place int, at int64, t token) { l.Group(place, stats.Foremost(waits[place]), at, 1, t) })
+	l.AddTo(rows, func(place int, t token) (string, []stats.Wait) { return t.name(), waits[place] })
+	for i := range rows.Places {
+		rows.Places[i].Instances = 0 // they are not known
+		rows.Places[i].Arrivals = 0  // those of counts count
 	}
+	rows.Merge(&r.net.counts)
+	for i := range copy(into.Places, rows.Places) {
+		r.net.counts.Places[i].Slowest = stats.Slowest{}
+	}
+	copy(into.Transitions, rows.Transitions)
 }
 
 // token is a present token; loose if it may be older than it appears.
@@ -75,7 +77,8 @@ func (t token) name() string {
 
 // look counts the tokens that are present and not taken.
 func (r *Replica) look(now int64) *stats.Present[token] {
-	l := stats.NewPresent[token](now, len(r.net.placeTally), len(r.net.transTally))
+	places, transitions := r.net.counts.Size()
+	l := stats.NewPresent[token](now, places, transitions)
 	l.Tie = func(a, b token) int { return cmp.Compare(a.id, b.id) }
 	r.present(func(place int, at int64, t token) { l.Tokens(place, 0, at, 1, t) })
 	return l

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/pnagent/pnagent/attach/internal/ledger"
 	"github.com/pnagent/pnagent/telemetry"
@@ -62,21 +63,22 @@ type Definitions struct {
 	All      map[string]*Definition // by id
 	Nets     map[string]*Process    // by id; nil for one that is not wanted, or cannot be published
 	ListedAt int64                  // when they were read at the begin of a poll
+	TokensAt int64                  // the last poll that read the tokens; 0 for none
 
-	at     int64 // this poll
-	since  int64 // older definitions are forgotten: no row named them since the last list and the last tokens
-	read   bool  // the list was read in this poll, and is not read again
-	models int   // that were read in this poll
+	took   time.Duration // that reading
+	at     int64         // this poll
+	since  int64         // older definitions are forgotten: no row named them since the last list and the last tokens
+	read   bool          // the list was read in this poll, and is not read again
+	models int           // that were read in this poll
 }
 
 // Begin begins a poll. If it is time for that, it reads the list, makes a net of the newest
 // version of each process, and reports that. Others get a net when a row names them.
-// tokensAt is the last poll that read the tokens.
-func (s *Definitions) Begin(ctx context.Context, at, tokensAt int64) (listed bool, err error) {
+func (s *Definitions) Begin(ctx context.Context, at int64) (listed bool, err error) {
 	if s.All == nil {
 		s.All, s.Nets = map[string]*Definition{}, map[string]*Process{}
 	}
-	s.at, s.since, s.read, s.models = at, min(s.ListedAt, tokensAt), false, 0
+	s.at, s.since, s.read, s.models = at, min(s.ListedAt, s.TokensAt), false, 0
 	if s.ListedAt != 0 && at-s.ListedAt < ListEvery {
 		return false, nil
 	}
@@ -96,6 +98,19 @@ func (s *Definitions) Begin(ctx context.Context, at, tokensAt int64) (listed boo
 	}
 	s.ListedAt, s.read = at, !s.Behind
 	return true, nil
+}
+
+// Tokens calls read, which reads the tokens, if that took less than a tenth of the time since.
+func (s *Definitions) Tokens(read func() error) error {
+	if s.TokensAt != 0 && s.at-s.TokensAt < 10*s.took.Microseconds() {
+		return nil
+	}
+	begin := time.Now()
+	if err := read(); err != nil {
+		return err
+	}
+	s.TokensAt, s.took = s.at, time.Since(begin)
+	return nil
 }
 
 // Relist reads the list of definitions, at most once in a poll. It forgets those that are not

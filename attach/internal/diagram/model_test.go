@@ -13,9 +13,12 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
+// modelSpace is the namespace of BPMN 2.0's elements.
+const modelSpace = "http://www.omg.org/spec/BPMN/20100524/MODEL"
+
 func netOf(t *testing.T, process string) *Process {
 	t.Helper()
-	l, err := New("p", "", []byte(`<definitions xmlns="`+bpmnSpace+`"><process id="other"><task id="x"/></process><process id="p" name="P">`+process+`</process></definitions>`))
+	l, err := New("p", "", []byte(`<definitions xmlns="`+modelSpace+`"><process id="other"><task id="x"/></process><process id="p" name="P">`+process+`</process></definitions>`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +62,7 @@ func TestANodeIsATransitionWithAPlaceBeforeIt(t *testing.T) {
 }
 
 func TestAModelThatCannotBeReadGivesANetToWhichRowsAdd(t *testing.T) {
-	for _, model := range []string{"", "<", "<a/>", `<definitions xmlns="` + bpmnSpace + `"><process id="q"/></definitions>`} {
+	for _, model := range []string{"", "<", "<a/>", `<definitions xmlns="` + modelSpace + `"><process id="q"/></definitions>`} {
 		l, err := New("p", "name", []byte(model))
 		if err == nil || l == nil {
 			t.Errorf("%q: %v", model, err)
@@ -151,23 +154,28 @@ func TestANetHasItsFile(t *testing.T) {
 		t.Errorf("texts %q, %v; want the file", texts, err)
 	}
 	before := l.Def.Model
-	if l.Merge(netOf(t, `<task id="b"/>`)); l.Def.Model != before {
+	l.Merge(netOf(t, `<task id="b"/>`))
+	if l.Def.Model != before {
 		t.Error("another version replaced the file")
 	}
 	same := netOf(t, `<task id="a"/>`)
-	if l.Show(same); l.Def.Model != before {
+	l.Show(same)
+	if l.Def.Model != before {
 		t.Error("the same file replaced the file")
 	}
 	newer := netOf(t, `<task id="b"/>`)
-	if l.Show(newer); l.Def.Model != newer.Def.Model {
+	l.Show(newer)
+	if l.Def.Model != newer.Def.Model {
 		t.Error("the net does not show the file of a newer version")
 	}
-	if l.Show(empty("p", "")); l.Def.Model != newer.Def.Model {
+	l.Show(empty("p", ""))
+	if l.Def.Model != newer.Def.Model {
 		t.Error("a version without a file replaced the file")
 	}
 	l.Def.Model = before
 	rows := empty("p", "")
-	if rows.Merge(l); rows.Def.Model != before {
+	rows.Merge(l)
+	if rows.Def.Model != before {
 		t.Error("a net of rows did not get the file of a version")
 	}
 }

@@ -41,14 +41,6 @@ func (n *Process) Ended(r *Row) {
 	}
 }
 
-// placeOf returns the place of a node, or -1.
-func (n *Process) placeOf(node string) int {
-	if i, ok := n.place[node]; ok {
-		return i
-	}
-	return -1
-}
-
 // missing sets how many tokens each gateway lacks that waits for several flows: of
 // the tokens of an instance that are together in its place.
 func (p *presence) missing() {
@@ -78,6 +70,7 @@ type presence struct {
 	rows   map[[2]string]int // by instance and event
 	at     map[gatewayKey]int
 	joins  map[int]int // tokens at a gateway that waits for several flows: how many
+	due    []ledger.Due
 }
 
 // gatewayKey is the count-th token of an instance at an event gateway.
@@ -95,9 +88,7 @@ func (n *Process) Begin() {
 // is of, alone: it says how many flows a gateway waits for. Add sets the token's place and
 // waits. It returns false if there is no room for the place.
 func (n *Process) Add(version *Process, node string, t ledger.Token, whys []Why) bool {
-	if !n.Knows(node) && n.at(node) >= 0 && n.fires(node) >= 0 { // no version of the model has it
-		n.takes(node, node)
-	}
+	n.learn(node)
 	flows, join := version.joins[node]
 	t.Waits = n.waits(node, whys, join)
 	p := &n.presence
@@ -121,9 +112,28 @@ func (n *Process) Add(version *Process, node string, t ledger.Token, whys []Why)
 	return true
 }
 
-// End replaces the tokens of the ledger by those of the list.
+// learn adds a node that no version of the model has.
+func (n *Process) learn(node string) {
+	if !n.Knows(node) && n.at(node) >= 0 && n.fires(node) >= 0 {
+		n.takes(node, node)
+	}
+}
+
+// Due adds when a node is to run next, and did last; 0 for not known. It returns false if there is no room
+// for its transition.
+func (n *Process) Due(node string, next, last int64) bool {
+	n.learn(node)
+	j := n.fires(node)
+	if j >= 0 {
+		n.presence.due = append(n.presence.due, ledger.Due{Transition: j, Next: next, Last: last})
+	}
+	return j >= 0
+}
+
+// End replaces the tokens and schedules of the ledger by those of the list.
 func (n *Process) End() {
 	n.presence.missing()
 	n.Present(n.presence.tokens)
+	n.Schedule(n.presence.due)
 	n.presence = presence{}
 }

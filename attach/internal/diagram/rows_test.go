@@ -36,13 +36,16 @@ func TestARowIsCountedOnceAlthoughItIsReadAgain(t *testing.T) {
 	if c.At != 1050 {
 		t.Errorf("the cursor is at %d; expected the time of the poll, not that of a row in the future", c.At)
 	}
-	if c.Forget(overlap); len(c.seen) != 4 {
+	c.Forget(overlap)
+	if len(c.seen) != 4 {
 		t.Errorf("%d rows are remembered; expected those since the start", len(c.seen))
 	}
-	if c.Take(&Row{ID: "e", At: 1150}, 1150); c.From(overlap) != 1050 {
+	c.Take(&Row{ID: "e", At: 1150}, 1150)
+	if c.From(overlap) != 1050 {
 		t.Errorf("reads from %d; expected 1050", c.From(overlap))
 	}
-	if c.Forget(overlap); len(c.seen) != 2 {
+	c.Forget(overlap)
+	if len(c.seen) != 2 {
 		t.Errorf("%d rows are remembered; expected d and e", len(c.seen))
 	}
 }

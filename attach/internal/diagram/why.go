@@ -3,6 +3,7 @@
 package diagram
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -14,7 +15,7 @@ type Why struct {
 	Node   string // whose transition waits; "" for the node of the token
 	Text   string
 	Reason stats.Reason
-	Until  int64  // of ReasonDelayed
+	Until  int64  // see stats.Wait
 	Count  uint32 // of ReasonMissing: how many tasks before it have not ended
 }
 
@@ -25,12 +26,32 @@ func Due(w Why, until, now int64) Why {
 	case until == 0:
 		w.Reason = stats.ReasonEnabled
 	case until <= now:
-		w.Reason, w.Text = stats.ReasonEnabled, w.Text+", due since "+time.UnixMicro(until).UTC().Format(time.RFC3339)
+		w.Reason, w.Until, w.Text = stats.ReasonEnabled, until, w.Text+", due since "+clock(until)
 	default:
 		w.Reason, w.Until = stats.ReasonDelayed, until
 	}
 	return w
 }
+
+// Held adds to a Why what has the token, such as a worker, and until when its lock lasts; "" and 0 if that
+// is not known. What runs under a lock that has ended has no worker that is alive. The name of a worker or
+// a host is always shown: it is not that of a person.
+func Held(w Why, holder string, until, now int64) Why {
+	w.Until = cmp.Or(until, w.Until)
+	switch {
+	case until > now:
+		w.Text += ", held by " + cmp.Or(holder, "its worker") + " until " + clock(until)
+	case until > 0:
+		w.Text += ", the lock of " + cmp.Or(holder, "its worker") + " ended at " + clock(until)
+		w.Reason = stats.ReasonNoWorker
+	case holder != "":
+		w.Text += ", held by " + holder
+	}
+	w.Text = stats.Clip(w.Text, stats.MaxWhat)
+	return w
+}
+
+func clock(at int64) string { return time.UnixMicro(at).UTC().Format(time.RFC3339) }
 
 // waits returns what a token at a node waits for, strongest reason first. Of a
 // transition that does not take from the token's place nothing is said. join reports
@@ -38,11 +59,8 @@ func Due(w Why, until, now int64) Why {
 func (n *Process) waits(node string, whys []Why, join bool) []stats.Wait {
 	var out []stats.Wait
 	for _, w := range whys {
-		i, ok := n.transition[w.Node]
-		if w.Node == "" {
-			i, ok = n.transition[node]
-		}
-		if !ok || w.Node != node && w.Node != "" && !n.HasArc(node+"/in", w.Node) {
+		i := n.FindTransition(cmp.Or(w.Node, node))
+		if i < 0 || w.Node != node && w.Node != "" && !n.HasArc(node+in, w.Node) {
 			continue
 		}
 		at := slices.IndexFunc(out, func(o stats.Wait) bool { return o.Transition == int32(i) })
@@ -60,10 +78,10 @@ func (n *Process) waits(node string, whys []Why, join bool) []stats.Wait {
 			out[at].What = stats.Clip(out[at].What+"; "+w.Text, stats.MaxWhat)
 		}
 	}
-	if i, ok := n.transition[node]; ok && len(out) == 0 {
+	if i := n.FindTransition(node); i >= 0 && len(out) == 0 {
 		one := stats.Wait{Transition: int32(i), Reason: stats.ReasonUnknown, Place: stats.NoPlace}
 		if join {
-			one.Reason, one.Place = stats.ReasonMissing, int32(n.place[node])
+			one.Reason, one.Place = stats.ReasonMissing, int32(n.placeOf(node))
 		}
 		out = append(out, one)
 	}
@@ -72,5 +90,5 @@ func (n *Process) waits(node string, whys []Why, join bool) []stats.Wait {
 
 // strength orders the reasons of which one row names the strongest.
 func strength(r stats.Reason) int {
-	return slices.Index([]stats.Reason{stats.ReasonUnknown, stats.ReasonEnabled, stats.ReasonManual, stats.ReasonMissing, stats.ReasonDelayed, stats.ReasonRunning, stats.ReasonIncident}, r)
+	return slices.Index([]stats.Reason{stats.ReasonUnknown, stats.ReasonEnabled, stats.ReasonManual, stats.ReasonMissing, stats.ReasonDelayed, stats.ReasonRunning, stats.ReasonNoWorker, stats.ReasonIncident}, r)
 }

@@ -51,12 +51,17 @@ func (p *Page) walk() (out []seen) {
 		all := map[string]string{}
 		for line := range strings.Lines(p.run("snmpbulkwalk", "-v2c", "-c", "public", "-Onq", p.snmp, root+oid)) {
 			if name, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok {
-				all[strings.TrimPrefix(name, "."+root+oid+".")] = strings.Trim(value, `"`)
+				value = strings.TrimSuffix(strings.TrimPrefix(value, `"`), `"`)
+				all[strings.TrimPrefix(name, "."+root+oid+".")] = strings.ReplaceAll(value, `\"`, `"`)
 			}
 		}
 		return all
 	}
-	nets, places, instances, since, whys := column("2.1.2"), column("3.1.2"), column("6.1.2"), column("6.1.4"), column("6.1.6")
+	nets := column("2.1.2")
+	places := column("3.1.2")
+	instances := column("6.1.2")
+	since := column("6.1.4")
+	whys := column("6.1.6")
 	before := time.Now().UnixMilli()
 	ages := column("6.1.3")
 	after := time.Now().UnixMilli()
@@ -66,7 +71,7 @@ func (p *Page) walk() (out []seen) {
 			continue
 		}
 		age := 1000 * number(ages[index])
-		out = append(out, seen{Held{nets[parts[0]], instance, strings.TrimSuffix(places[parts[0]+"."+parts[1]], "/in"), dateAndTime(since[index])},
+		out = append(out, seen{Held{nets[parts[0]], instance, strings.TrimSuffix(places[parts[0]+"."+parts[1]], p.In), dateAndTime(since[index])},
 			whys[index], span{before - age, after - age + 1000}}) // ages are rounded up
 	}
 	return out
@@ -109,7 +114,7 @@ func (p *Page) fetch(nodes [][2]string) (out []seen) {
 				Waits    []struct{ Text string }
 			}
 		}
-		query := url.Values{"net": {net}, "place": {node + "/in"}}
+		query := url.Values{"net": {net}, "place": {node + p.In}}
 		if !p.get("place?"+query.Encode(), &place) {
 			continue
 		}
@@ -127,7 +132,7 @@ func (p *Page) fetch(nodes [][2]string) (out []seen) {
 	return out
 }
 
-var oldestLine = regexp.MustCompile(`(?m)^petrinet_place_oldest_token_age_seconds\{net="([^"]*)",place="([^"]*)/in"\} (\S+)$`)
+var oldestLine = regexp.MustCompile(`(?m)^petrinet_place_oldest_token_age_seconds\{net="([^"]*)",place="([^"]*)"\} (\S+)$`)
 
 // oldest returns the ages of the oldest tokens in Prometheus' format, by net and node,
 // as times.
@@ -138,7 +143,7 @@ func (p *Page) oldest() map[[2]string]span {
 	after := time.Now().UnixMilli()
 	for _, m := range oldestLine.FindAllStringSubmatch(text, -1) {
 		if age, err := strconv.ParseFloat(m[3], 64); err == nil && age > 0 {
-			out[[2]string{m[1], m[2]}] = span{before - int64(age*1000), after - int64(age*1000)}
+			out[[2]string{m[1], strings.TrimSuffix(m[2], p.In)}] = span{before - int64(age*1000), after - int64(age*1000)}
 		}
 	}
 	return out
@@ -174,6 +179,41 @@ func (p *Page) Faces(want []Held, whys map[string][]Why) string {
 	for key, at := range first {
 		if s := got[key]; s == (span{}) || !s.holds(at) {
 			return fmt.Sprintf("Prometheus: %v at %d; expected %d", key, s, at)
+		}
+	}
+	if !p.looked { // later the engine may be away, while the faces continue
+		if d := p.look(want); d != "" {
+			return d
+		}
+		p.looked = true
+	}
+	return ""
+}
+
+var connects = regexp.MustCompile(`--nats \S+`)
+
+// look returns which of the tokens the command of the adapter does not print with --once. It prints ten of
+// a place. Kubernetes is watched, so there is no look at it.
+func (p *Page) look(want []Held) string {
+	if strings.Contains(p.adapter, "attach kubernetes") {
+		return ""
+	}
+	begin := time.Now()
+	out, err := p.shell(connects.ReplaceAllString(p.adapter, "--once")).Output()
+	if err != nil {
+		return fmt.Sprintf("--once: %v", err)
+	}
+	p.t.Logf("a look took %v", time.Since(begin).Round(10*time.Millisecond))
+	count := map[string]int{}
+	for _, h := range want {
+		count[h.Net+" "+h.Node]++
+	}
+	for _, h := range want {
+		printed := func(line string) bool {
+			return strings.HasPrefix(line, h.Net+" ") && strings.Contains(line, " "+h.Node+p.In+" ") && strings.Contains(line, h.Instance)
+		}
+		if count[h.Net+" "+h.Node] <= 10 && !slices.ContainsFunc(strings.Split(string(out), "\n"), printed) {
+			return fmt.Sprintf("--once does not print instance %s in %s of %s:\n%s", h.Instance, h.Node, h.Net, out)
 		}
 	}
 	return ""
@@ -239,12 +279,35 @@ func sameText(a, b string) bool {
 
 // Disconnected returns "" if the adapter's own metric of that name is 0.
 func (p *Page) Disconnected(metric string) string {
-	for line := range strings.Lines(p.run("curl", "-s", "http://"+p.own+"/metrics")) {
-		if line == metric+" 0\n" {
-			return ""
-		}
+	if p.Own(metric) == 0 {
+		return ""
 	}
 	return metric + " is not 0"
+}
+
+// Own returns the value of one of the adapter's own metrics, without labels; -1 if it is absent.
+func (p *Page) Own(metric string) float64 { return p.value(p.own, metric) }
+
+// Counted returns the arrivals and departures of the place before a node, and the node's
+// firings, in Prometheus' format; -1 for what is absent.
+func (p *Page) Counted(net, node string) [3]float64 {
+	series := func(family, label, id string) float64 {
+		return p.value(p.web, fmt.Sprintf(`%s{net=%q,%s=%q}`, family, net, label, id))
+	}
+	return [3]float64{series("petrinet_place_arrivals_total", "place", node+"/in"), series("petrinet_place_departures_total", "place", node+"/in"),
+		series("petrinet_transition_firings_total", "transition", node)}
+}
+
+// value returns the value of a series that a program shows; -1 if it is absent.
+func (p *Page) value(address, series string) float64 {
+	for line := range strings.Lines(p.run("curl", "-s", "http://"+address+"/metrics")) {
+		if text, found := strings.CutPrefix(line, series+" "); found {
+			if v, err := strconv.ParseFloat(strings.TrimSpace(text), 64); err == nil {
+				return v
+			}
+		}
+	}
+	return -1
 }
 
 // Stale returns "" if the sidecar shows every source as stale.

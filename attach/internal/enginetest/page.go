@@ -33,7 +33,11 @@ type Page struct {
 	web     string // address of the sidecar
 	own     string // address of the adapter's own metrics
 
+	// In is what the id of a place ends with after that of its node.
+	In string
+
 	setup, adapter string // commands before the one that starts the adapter, and that one
+	looked         bool   // the engine was looked at
 	endSidecar     func(syscall.Signal)
 	endAdapter     func(syscall.Signal)
 
@@ -55,7 +59,7 @@ func Follow(t *testing.T, document, section, nats string, replace ...string) *Pa
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Page{t: t, dir: t.TempDir(), text: string(text), snmp: porttest.Addr(t), web: porttest.Addr(t), own: porttest.Addr(t)}
+	p := &Page{t: t, In: "/in", dir: t.TempDir(), text: string(text), snmp: porttest.Addr(t), web: porttest.Addr(t), own: porttest.Addr(t)}
 	p.build()
 	p.replace = strings.NewReplacer(append(replace, "nats-server &\n", "", "nats://127.0.0.1:4222", nats,
 		"127.0.0.1:1161", p.snmp, "127.0.0.1:9797", p.web, "127.0.0.1:9798", p.own,

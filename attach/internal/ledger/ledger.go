@@ -14,7 +14,7 @@ import (
 // The columns that a Ledger can fill in. An adapter that counts only some flow
 // names the columns of those.
 const (
-	Presence = stats.ColTokens | stats.ColPlaceInstances | stats.ColOldest | stats.ColAges | stats.ColStuck | stats.ColBlocks
+	Presence = stats.ColTokens | stats.ColPlaceInstances | stats.ColOldest | stats.ColAges | stats.ColStuck | stats.ColBlocks | stats.ColGroups
 	Flow     = stats.ColArrivals | stats.ColDepartures | stats.ColDwell | stats.ColFirings | stats.ColLastFiring
 
 	// Instances are those created and finished, and those that have a token now.
@@ -54,34 +54,30 @@ type Ledger struct {
 	net     *Definition
 	columns stats.Columns
 
-	tokens      []Token // by instance
-	places      []placeCount
-	transitions []transitionCount
-	instances   stats.NetRow // without Active
+	tokens []Token    // by instance
+	totals []uint64   // of places, see Total
+	flow   stats.Rows // counts, and what is due, by the engine's clock
 }
 
-type placeCount struct {
-	arrivals, departures uint64
-	last                 int64 // arrival
-	dwell                stats.Histogram
-}
-
-type transitionCount struct {
-	firings uint64
-	last    int64
+// Due is when a transition is to fire next, and when it did last, by a schedule of the engine; 0 if the
+// engine does not say.
+type Due struct {
+	Transition int
+	Next, Last int64
 }
 
 // New returns an empty ledger of a net, which may grow, for columns of Presence,
 // Flow and Instances.
 func New(net *Definition, columns stats.Columns) *Ledger { return &Ledger{net: net, columns: columns} }
 
-// SetColumns sets the columns again, before the first poll ends.
+// SetColumns sets the columns again, from the next snapshot on.
 func (l *Ledger) SetColumns(columns stats.Columns) { l.columns = columns }
 
 // grow makes room for all rows of the net.
 func (l *Ledger) grow() {
-	l.places = append(l.places, make([]placeCount, len(l.net.Def.Places)-len(l.places))...)
-	l.transitions = append(l.transitions, make([]transitionCount, len(l.net.Def.Transitions)-len(l.transitions))...)
+	l.totals = append(l.totals, make([]uint64, len(l.net.Def.Places)-len(l.totals))...)
+	l.flow.Places = append(l.flow.Places, make([]stats.Place, len(l.net.Def.Places)-len(l.flow.Places))...)
+	l.flow.Transitions = append(l.flow.Transitions, make([]stats.Transition, len(l.net.Def.Transitions)-len(l.flow.Transitions))...)
 }
 
 // Present replaces the tokens by those that are open now. It keeps and sorts the
@@ -93,38 +89,67 @@ func (l *Ledger) Present(tokens []Token) {
 	l.tokens = tokens
 }
 
+// Total sets how many tokens a place has, if Present gets only the oldest of them. The others count
+// with age 0, so the mean age is a lower bound, and ages of all are not known.
+func (l *Ledger) Total(place int, tokens uint64) {
+	l.grow()
+	l.totals[place] = tokens
+}
+
 // Arrive counts a token that came to a place at a time.
 func (l *Ledger) Arrive(place int, at int64) {
 	l.grow()
-	p := &l.places[place]
-	p.arrivals++
-	p.last = max(p.last, at)
+	p := &l.flow.Places[place]
+	p.Arrivals++
+	p.LastInjection = max(p.LastInjection, at)
 }
 
 // Depart counts a token that left a place, and how long it was there.
 func (l *Ledger) Depart(place int, micros int64) {
 	l.grow()
-	l.places[place].departures++
-	l.places[place].dwell.Observe(micros)
+	l.flow.Places[place].Departures++
+	l.flow.Places[place].Dwell.Observe(micros)
 }
 
 // Fire counts a firing at a time.
 func (l *Ledger) Fire(transition int, at int64) {
 	l.grow()
-	t := &l.transitions[transition]
-	t.firings++
-	t.last = max(t.last, at)
+	t := &l.flow.Transitions[transition]
+	t.Firings++
+	t.LastFiring = max(t.LastFiring, at)
+}
+
+// Schedule replaces when transitions are due, of several schedules of one the earliest. When they fired
+// last is a column once a schedule has it.
+func (l *Ledger) Schedule(all []Due) {
+	l.grow()
+	for i := range l.flow.Transitions {
+		l.flow.Transitions[i].NextDue = 0
+	}
+	for _, d := range all {
+		t := &l.flow.Transitions[d.Transition]
+		t.NextDue, t.LastFiring = stats.Earlier(t.NextDue, d.Next), max(t.LastFiring, d.Last)
+		if d.Last != 0 {
+			l.columns |= stats.ColLastFiring
+		}
+	}
+}
+
+// FireAlso counts firings whose times are not known.
+func (l *Ledger) FireAlso(transition int, firings uint64) {
+	l.grow()
+	l.flow.Transitions[transition].Firings += firings
 }
 
 // Create counts an instance that was created.
-func (l *Ledger) Create() { l.instances.Created++ }
+func (l *Ledger) Create() { l.flow.Net.Created++ }
 
 // Finish counts an instance that ended: it finished, or it was given up.
 func (l *Ledger) Finish(failed bool) {
 	if failed {
-		l.instances.Failed++
+		l.flow.Net.Failed++
 	} else {
-		l.instances.Finished++
+		l.flow.Net.Finished++
 	}
 }
 
@@ -133,10 +158,10 @@ func (l *Ledger) Finish(failed bool) {
 func (l *Ledger) Counts(place, transition int) (arrivals, departures, firings uint64) {
 	l.grow()
 	if place >= 0 {
-		arrivals, departures = l.places[place].arrivals, l.places[place].departures
+		arrivals, departures = l.flow.Places[place].Arrivals, l.flow.Places[place].Departures
 	}
 	if transition >= 0 {
-		firings = l.transitions[transition].firings
+		firings = l.flow.Transitions[transition].Firings
 	}
 	return arrivals, departures, firings
 }
@@ -145,9 +170,10 @@ func (l *Ledger) Counts(place, transition int) (arrivals, departures, firings ui
 // is by how much the engine's is later.
 func (l *Ledger) rows(now, ahead int64) *stats.Rows {
 	l.grow()
-	rows := stats.NewRows(len(l.places), len(l.transitions))
+	places, transitions := l.flow.Size()
+	rows := stats.NewRows(places, transitions)
 	rows.Columns = l.columns
-	p := stats.NewPresent[*Token](now-ahead, len(l.places), len(l.transitions))
+	p := stats.NewPresent[*Token](now-ahead, places, transitions)
 	p.Tie = func(a, b *Token) int { return cmp.Compare(a.ID, b.ID) }
 	instance := int32(-1)
 	for i := range l.tokens {
@@ -157,6 +183,9 @@ func (l *Ledger) rows(now, ahead int64) *stats.Rows {
 		}
 		injected := min(t.Since, now) - ahead
 		p.Tokens(t.Place, instance, injected, 1, t)
+		w := stats.Foremost(t.Waits)
+		w.Until = shifted(w.Until, ahead)
+		p.Group(t.Place, w, injected, 1, t)
 		if p.Old(injected) {
 			for _, w := range t.Waits {
 				p.Block(w, 1)
@@ -164,22 +193,17 @@ func (l *Ledger) rows(now, ahead int64) *stats.Rows {
 		}
 	}
 	p.AddTo(rows, func(_ int, t *Token) (string, []stats.Wait) { return t.Name(), t.waits(ahead) })
-	if l.columns.Has(Instances) {
-		rows.Net = l.instances
-		rows.Net.Active = uint64(instance + 1)
-	}
-	for i := range l.places {
-		c, row := &l.places[i], &rows.Places[i]
-		row.Arrivals, row.Departures = c.arrivals, c.departures
-		if c.last != 0 {
-			row.LastInjection = c.last - ahead
+	for i, total := range l.totals {
+		row := &rows.Places[i]
+		row.Arrivals = 0 // those of flow count
+		if rest := total - min(total, row.Tokens); rest > 0 {
+			second, micro := uint64(now-ahead)/1e6, uint64(now-ahead)%1e6
+			row.Injected.Merge(stats.TimeSum{Sec: second * rest, Micro: micro * rest})
+			row.Tokens, row.Instances = total, total
 		}
-		row.Dwell.Merge(&c.dwell)
 	}
-	for i := range l.transitions {
-		c, row := &l.transitions[i], &rows.Transitions[i]
-		row.Firings, row.LastFiring = c.firings, shifted(c.last, ahead)
-	}
+	rows.MergeShifted(&l.flow, -ahead)
+	rows.Net.Active = uint64(instance + 1)
 	return rows
 }
 
@@ -217,12 +241,17 @@ func (p *published) copyTo(into *stats.Rows) {
 		return
 	}
 	into.Blocks = slices.DeleteFunc(slices.Clone(into.Blocks), func(b stats.Block) bool { return b.Transition >= size || int(b.Place) >= len(into.Places) })
+	known := func(t *stats.Token) {
+		t.Waits = slices.DeleteFunc(slices.Clone(t.Waits), func(w stats.Wait) bool { return w.Transition >= size || int(w.Place) >= len(into.Places) })
+	}
 	for i := range into.Places {
 		place := &into.Places[i]
-		place.Stuck = slices.Clone(place.Stuck)
+		place.Stuck, place.Groups = slices.Clone(place.Stuck), slices.Clone(place.Groups)
 		for k := range place.Stuck {
-			place.Stuck[k].Waits = slices.DeleteFunc(slices.Clone(place.Stuck[k].Waits),
-				func(w stats.Wait) bool { return w.Transition >= size || int(w.Place) >= len(into.Places) })
+			known(&place.Stuck[k])
+		}
+		for k := range place.Groups {
+			known(&place.Groups[k].Oldest)
 		}
 	}
 }
@@ -238,23 +267,32 @@ func (p *published) oldest(place int, q *stats.Query) stats.Found {
 	return search.Found()
 }
 
-// instance returns the content of an instance by its id or its name; nil if there
-// is none.
-func (p *published) instance(name string, now int64) *telemetry.Instance {
+// instance returns the content of an instance by its id or its name, with the command lines
+// for what it waits for; nil if there is none.
+func (p *published) instance(name string, command func(*petri.Net, *Token, stats.Wait) string, now int64) *telemetry.Instance {
 	out := &telemetry.Instance{Instance: name, At: now}
 	for i := range p.tokens {
 		t := &p.tokens[i]
 		if t.Instance != name && t.Name() != name {
 			continue
 		}
-		one := telemetry.InstanceToken{Place: p.def.Places[t.Place].ID, Tokens: 1, Injected: t.Since - p.ahead}
-		for _, w := range t.waits(p.ahead) {
-			one.Waits = append(one.Waits, telemetry.NewInstanceWait(p.def, w))
-		}
-		out.Tokens = append(out.Tokens, one)
+		out.Tokens = append(out.Tokens, p.token(t, command))
 	}
 	if out.Tokens == nil {
 		return nil
+	}
+	return out
+}
+
+// token returns a token by the host's clock, with the command lines for what it waits for.
+func (p *published) token(t *Token, command func(*petri.Net, *Token, stats.Wait) string) telemetry.InstanceToken {
+	out := telemetry.InstanceToken{Place: p.def.Places[t.Place].ID, Tokens: 1, Injected: t.Since - p.ahead}
+	for _, w := range t.waits(p.ahead) {
+		wait := telemetry.NewInstanceWait(p.def, w)
+		if command != nil {
+			wait.Command = command(p.def, t, w)
+		}
+		out.Waits = append(out.Waits, wait)
 	}
 	return out
 }

@@ -67,7 +67,8 @@ func TestRowsAreTheSumsOfTokensAndFlow(t *testing.T) {
 		rows := l.publish(now, ahead).rows
 		net := stats.NetRow{Failed: want[0].Arrivals, Active: uint64(len(all))}
 		for p, w := range want {
-			if net.Created += w.Arrivals; p > 0 {
+			net.Created += w.Arrivals
+			if p > 0 {
 				net.Finished += w.Arrivals
 			}
 		}
@@ -145,12 +146,12 @@ func TestRowsFitAPublisherOfAnotherSize(t *testing.T) {
 func TestAnInstanceIsFoundByItsIDAndItsName(t *testing.T) {
 	p := grown().publish(3*minute, minute)
 	for _, name := range []string{"i", "order 7 (i)"} {
-		found := p.instance(name, 9)
+		found := p.instance(name, nil, 9)
 		if found == nil || len(found.Tokens) != 1 || found.Tokens[0].Injected != 0 || found.Tokens[0].Waits[0].What != "user task" {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
-	if found := p.instance("order 7", 9); found != nil {
+	if found := p.instance("order 7", nil, 9); found != nil {
 		t.Errorf("the label alone: %+v", found)
 	}
 }
@@ -172,5 +173,21 @@ func TestANetGrowsByWhatItLacks(t *testing.T) {
 	}
 	if n.Place("one more", "") != -1 || n.Transition("one more", "") != -1 || n.FindPlace("one more") != -1 {
 		t.Error("a net without room grows")
+	}
+}
+
+// A place of which only the oldest tokens are listed has as many as there are. The others count
+// with age 0.
+func TestTheTotalOfAPlace(t *testing.T) {
+	d := NewDefinition("n", "")
+	l := New(d, Presence)
+	p := d.Place("p", "")
+	l.Present([]Token{{Place: p, Instance: "a", Since: 10_000_000}, {Place: p, Instance: "b", Since: 20_000_000}})
+	for _, c := range []struct{ total, tokens, mean uint64 }{{5, 5, 66}, {1, 2, 15}, {0, 2, 15}} {
+		l.Total(p, c.total)
+		row := l.rows(100_000_000, 0).Places[p]
+		if mean := uint64(row.Injected.Mean(row.Tokens)) / 1e6; row.Tokens != c.tokens || row.Instances != c.tokens || mean != c.mean || row.Oldest != 10_000_000 || len(row.Stuck) != 2 {
+			t.Errorf("with %d: %d tokens of %d instances with the mean %d, %d stuck, oldest %d; expected %+v", c.total, row.Tokens, row.Instances, mean, len(row.Stuck), row.Oldest, c)
+		}
 	}
 }

@@ -45,7 +45,14 @@ type Config struct {
 
 	Program string // what the state file says it is of, such as "pnagent attach sql 1 camunda7"
 	Tool    string // see telemetry.Config
-	Keep    any    // a pointer to what a restart needs, as JSON; nil for nothing
+
+	// Command returns the command line of Tool for a token that waits, or "": see
+	// telemetry.InstanceWait. Goroutines of the connection call it. Nil if there is none.
+	Command func(net *petri.Net, t *Token, w stats.Wait) string
+
+	Acting
+
+	Keep any // a pointer to what a restart needs, as JSON; nil for nothing
 }
 
 // ErrConfig is wrapped by errors about a Config.
@@ -80,6 +87,9 @@ type Source struct {
 	ledgers    []*Ledger
 	publishers map[*Ledger]*publishing
 	refused    map[*Ledger]bool // a refusal was logged
+	requests   []*nats.Subscription
+
+	audit *telemetry.Auditor // of requests
 }
 
 // publishing is the publisher of a net.
@@ -104,7 +114,7 @@ func NewSource(cfg Config) (*Source, error) {
 		return nil, fmt.Errorf("%w: source: %w", ErrConfig, err)
 	}
 	epoch, err := readState(cfg.State, cfg.Program, cfg.Keep)
-	return &Source{cfg: cfg, epoch: epoch, file: stateWriter{path: cfg.State}, shown: map[*Ledger]*published{}, publishers: map[*Ledger]*publishing{}, refused: map[*Ledger]bool{},
+	return &Source{cfg: cfg, audit: &telemetry.Auditor{Conn: cfg.Conn, Subjects: cfg.Subjects, Write: cfg.Audit, Log: cfg.Log}, epoch: epoch, file: stateWriter{path: cfg.State}, shown: map[*Ledger]*published{}, publishers: map[*Ledger]*publishing{}, refused: map[*Ledger]bool{},
 		status: Status{Dropped: map[string]uint64{}, Rows: map[string]uint64{}, Seconds: map[string]float64{}}}, err
 }
 
@@ -133,6 +143,9 @@ func (s *Source) Run(ctx context.Context) error {
 	err := s.run(ctx)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
 	defer cancel()
+	for _, sub := range s.requests {
+		err = errors.Join(err, sub.Unsubscribe())
+	}
 	for _, l := range s.ledgers {
 		if p := s.publishers[l]; p != nil {
 			err = errors.Join(err, p.Close(last))
@@ -266,8 +279,15 @@ func (s *Source) define(l *Ledger) error {
 	if err != nil {
 		return err
 	}
+	if err := s.listen(l); err != nil {
+		return err
+	}
+	acts, verbs := "", []string(nil)
+	if s.cfg.Retry != nil {
+		acts, verbs = s.cfg.Source, []string{"retry"}
+	}
 	started, err := telemetry.Start(telemetry.Config{Conn: s.cfg.Conn, Subjects: s.cfg.Subjects, Source: s.cfg.Source, Interval: s.cfg.Interval,
-		LastEpoch: s.epoch, Log: s.cfg.Log, Tool: s.cfg.Tool,
+		LastEpoch: s.epoch, Log: s.cfg.Log, Acts: acts, Verbs: verbs, Tool: s.cfg.Tool,
 		Nets:     []telemetry.SourceNet{{ID: net, PNML: text, Places: places, Transitions: transitions}},
 		Rows:     func(_ int, _ int64, into *stats.Rows) error { return s.rows(l, into) },
 		Oldest:   func(_, place int, q *stats.Query) (stats.Found, error) { return s.show(l).oldest(place, q), nil },
@@ -316,7 +336,7 @@ func (s *Source) rows(l *Ledger, into *stats.Rows) error {
 
 // instance answers a request for one instance.
 func (s *Source) instance(l *Ledger, name string) (*telemetry.Instance, error) {
-	if found := s.show(l).instance(name, time.Now().UnixMicro()); found != nil {
+	if found := s.show(l).instance(name, s.cfg.Command, time.Now().UnixMicro()); found != nil {
 		return found, nil
 	}
 	return nil, fmt.Errorf("instance %q: %w", name, telemetry.ErrNoInstance)

@@ -110,7 +110,8 @@ func TestAClockThatJittersIsKept(t *testing.T) {
 		{"one that differs by more is", 6_000_000, 10, 6_000_000},
 		{"back is, too", -1_000_000, 10, -1_000_000},
 	} {
-		if s.SetClock(c.ahead, c.within); s.ahead != c.use {
+		s.SetClock(c.ahead, c.within)
+		if s.ahead != c.use {
 			t.Errorf("%s: %d", c.rule, s.ahead)
 		}
 	}

@@ -6,6 +6,7 @@ package poll
 
 import (
 	"context"
+	"io"
 	"log/slog"
 
 	"github.com/pnagent/pnagent/attach/internal/ledger"
@@ -17,22 +18,33 @@ import (
 // Adapter is an adapter that can run.
 type Adapter interface {
 	Run(ctx context.Context) error
+	Look(ctx context.Context, most int) ([]ledger.Standing, error)
 	Metrics() *selfmetrics.Collector
 }
 
-// Poll connects to NATS, and runs the adapter that open returns until ctx ends. name is the
-// adapter's on the command line.
-func (f *Flags) Poll(ctx context.Context, name string, log *slog.Logger, open func(ledger.Polling) (Adapter, error)) error {
-	source, err := cli.SourceName("source", f.Source, "-"+name)
+// Run connects to NATS, and runs the adapter that open returns until ctx ends. With --once it looks
+// instead, without NATS. name is the adapter's on the command line.
+func Run[A Adapter](ctx context.Context, f *Flags, name string, out io.Writer, log *slog.Logger, open func(ledger.Polling) (A, error)) error {
+	p := ledger.Polling{Source: "once", State: f.State, Interval: f.Interval, Timeout: f.Timeout, Log: log}
+	if f.Once {
+		a, err := open(p)
+		if err != nil {
+			return cli.UsageIf(err, ledger.ErrConfig)
+		}
+		return look(ctx, a, f.JSON, out)
+	}
+	var err error
+	p.Source, err = cli.SourceName("source", f.Source, "-"+name)
 	if err != nil {
 		return err
 	}
-	link, subjects, err := f.NATS.Connect("pnagent attach "+name+" "+source, log, cli.WithoutBuffer())
+	link, subjects, err := f.NATS.Connect("pnagent attach "+name+" "+p.Source, log, cli.WithoutBuffer())
 	if err != nil {
 		return err
 	}
 	defer link.Close()
-	a, err := open(ledger.Polling{Conn: link.Conn, Subjects: subjects, Source: source, State: f.State, Interval: f.Interval, Timeout: f.Timeout, Log: log})
+	p.Conn, p.Subjects = link.Conn, subjects
+	a, err := open(p)
 	if err != nil {
 		return cli.UsageIf(err, ledger.ErrConfig)
 	}

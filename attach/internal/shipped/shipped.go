@@ -23,6 +23,8 @@ type Mappings[M any] struct {
 	Ext     string   // of the files, such as ".yaml"
 	Adapter string   // its command, for messages
 	Read    func(r io.Reader, name string) (M, error)
+
+	Describe func(M) (name, about string) // about is one line for people
 }
 
 // All returns the mappings that come with pnagent, by name.
@@ -64,23 +66,23 @@ func (s *Mappings[M]) Load(name string) (m M, err error) {
 	return s.Read(f, name)
 }
 
-// List prints the mappings that come with pnagent for an adapter.
-func List[M any](w io.Writer, shipped func() ([]M, error), describe func(M) (name, about string)) error {
-	all, err := shipped()
+// List prints the mappings that come with pnagent.
+func (s *Mappings[M]) List(w io.Writer) error {
+	all, err := s.All()
 	if err != nil {
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, m := range all {
-		name, about := describe(m)
+		name, about := s.Describe(m)
 		fmt.Fprintf(t, "%s\t%s\n", name, about)
 	}
 	return t.Flush()
 }
 
 // Print prints a mapping that comes with pnagent.
-func Print(w io.Writer, name string, source func(name string) ([]byte, error)) error {
-	text, err := source(name)
+func (s *Mappings[M]) Print(w io.Writer, name string) error {
+	text, err := s.Source(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return cli.Usage(fmt.Errorf("--print: no mapping %q comes with pnagent; see --list", name))
 	}

@@ -14,7 +14,6 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -27,6 +26,9 @@ import (
 	"github.com/pnagent/pnagent/telemetry/natslink"
 	"github.com/pnagent/pnagent/telemetry/natsmetrics"
 )
+
+// Looks implements attach.Adapter.
+func (*Command) Looks() []attach.Look { return nil }
 
 // Rows implements attach.Adapter.
 func (*Command) Rows() []attach.Row {
@@ -67,51 +69,43 @@ func (c *flags) Run(ctx context.Context, stdin io.Reader, out io.Writer, log *sl
 	if err != nil {
 		return err
 	}
-	return c.attach(ctx, a, in, link, func() (*telemetry.Publisher, error) {
-		if nc == nil {
-			return nil, nil
-		}
-		return a.Publish(telemetry.Config{Conn: nc, Subjects: subjects, Source: source, Interval: c.Interval, Log: log,
+	var publisher *telemetry.Publisher // nil without NATS
+	if nc != nil {
+		publisher, err = a.Publish(telemetry.Config{Conn: nc, Subjects: subjects, Source: source, Interval: c.Interval, Log: log,
 			Tool: "the program that writes the log"})
-	}, out, log)
+		if err != nil {
+			return err
+		}
+	}
+	shown := cli.Registry(lines.Metrics(a, publisher, in.lost()), natsmetrics.Of(link))
+	log.Info("attached", "nets", len(a.Nets()), "inputs", len(in))
+	err = c.Web.Beside(ctx, log, shown, func(ctx context.Context) error { return c.read(ctx, a, in, publisher != nil, log) })
+	return c.end(ctx, a, publisher, err, out)
 }
 
-// attach runs the inputs and the tasks beside them.
-func (c *flags) attach(ctx context.Context, a *lines.Attachment, in inputs, link *natslink.Link, publish func() (*telemetry.Publisher, error), out io.Writer, log *slog.Logger) error {
-	publisher, err := publish()
-	if err != nil {
-		return err
-	}
+// read runs the inputs until they have ended, and what an attachment does meanwhile.
+func (c *flags) read(ctx context.Context, a *lines.Attachment, in inputs, published bool, log *slog.Logger) error {
 	running, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var beside sync.WaitGroup
-	failed := make(chan error, 2)
-	beside.Go(func() { failed <- a.Run(running, c.Interval) })
-	if c.Web.Listen != "" {
-		shown := cli.Registry(lines.Metrics(a, publisher, in.lost()), natsmetrics.Of(link))
-		beside.Go(func() {
-			if err := c.Web.Serve(running, cancel, log, shown); err != nil {
-				failed <- err
-			}
-		})
-	}
-	log.Info("attached", "nets", len(a.Nets()), "inputs", len(in))
-	cli.Notify(log, cli.Ready)
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(running, c.Interval) }()
 	introduced := time.Now().Add(introduction)
-	err = in.run(running)
+	err := in.run(ctx)
 	if err == nil && ctx.Err() == nil {
 		log.Info("the inputs have ended")
 		if nothing := a.Replayed(); nothing != nil && !c.Exit {
 			log.Error("the inputs have ended", "err", nothing)
 		}
-		c.stay(running, introduced, publisher != nil)
+		c.stay(ctx, introduced, published)
 	}
 	cancel()
-	cli.Notify(log, cli.Stopping)
-	beside.Wait()
+	return errors.Join(err, <-ended)
+}
+
+// end saves and publishes what was replayed last, and prints the result if that is asked for. err is how the
+// attachment ended.
+func (c *flags) end(ctx context.Context, a *lines.Attachment, publisher *telemetry.Publisher, err error, out io.Writer) error {
 	a.Flush()
 	a.Save()
-	err = errors.Join(err, drain(failed))
 	if publisher != nil {
 		last, done := context.WithTimeout(context.WithoutCancel(ctx), cli.CloseTimeout)
 		defer done()
@@ -142,17 +136,6 @@ func (c *flags) stay(ctx context.Context, introduced time.Time, published bool) 
 	select {
 	case <-time.After(time.Until(introduced)):
 	case <-ctx.Done():
-	}
-}
-
-func drain(failed chan error) (err error) {
-	for {
-		select {
-		case e := <-failed:
-			err = errors.Join(err, e)
-		default:
-			return err
-		}
 	}
 }
 

@@ -115,7 +115,7 @@ func (a *alignment) expand(k int32) {
 		return
 	}
 	for _, t := range a.levels[n.level] {
-		if !a.r.enabled(a.marking(k), int(t)) {
+		if !a.r.tables.EnabledIn(a.marking(k), int(t)) {
 			a.quietly(k, a.r.helping(int(t)))
 		}
 		a.event(k, step{t, a.r.branches(int(t))})
@@ -126,7 +126,7 @@ func (a *alignment) expand(k int32) {
 func (a *alignment) quietly(k int32, steps []step) {
 	n := a.nodes[k]
 	for _, s := range steps {
-		if !a.r.enabled(a.marking(k), int(s.transition)) {
+		if !a.r.tables.EnabledIn(a.marking(k), int(s.transition)) {
 			continue
 		}
 		next := slices.Clone(a.marking(k))
@@ -162,7 +162,7 @@ func (a *alignment) end(k int32) {
 // lacks adds to a marking what a transition lacks there, and returns the number of
 // these tokens: at least 1 if the transition is not enabled.
 func (r *Replay) lacks(marking []uint32, transition int) (missing uint64) {
-	if r.enabled(marking, transition) {
+	if r.tables.EnabledIn(marking, transition) {
 		return 0
 	}
 	for _, c := range r.tables.Conds(transition) {

@@ -203,7 +203,7 @@ func play(rnd *rand.Rand, t *petri.Tables) (fired []int) {
 	for {
 		var enabled []int
 		for tr := range t.Transitions() {
-			if r.enabled(tokens, tr) {
+			if r.tables.EnabledIn(tokens, tr) {
 				enabled = append(enabled, tr)
 			}
 		}

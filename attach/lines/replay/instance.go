@@ -84,28 +84,6 @@ func (r *Replay) unmark(i int32) {
 	}
 }
 
-// enabled reports whether a transition is enabled in a marking.
-func (r *Replay) enabled(marking []uint32, transition int) bool {
-	for _, c := range r.tables.Conds(transition) {
-		if !c.Holds(marking[c.Place]) {
-			return false
-		}
-	}
-	j := r.tables.Join(transition)
-	return j == nil || j.Ready(marked(marking))
-}
-
-// marked yields the places of a marking that hold a token.
-func marked(marking []uint32) func(yield func(place int32) bool) {
-	return func(yield func(place int32) bool) {
-		for p, m := range marking {
-			if m > 0 && !yield(int32(p)) {
-				return
-			}
-		}
-	}
-}
-
 // repair counts the tokens that a transition lacks as missing. Those that it takes
 // are consumed at once: they were never seen in their place, so they neither arrive
 // nor leave, and have no dwell. It returns those that it only reads, which are in

@@ -6,11 +6,12 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
 
 // Columns are the columns that Look fills in.
-const Columns = stats.AllColumns &^ (stats.ColFailures | stats.ColRunning | stats.ColDuration | stats.ColTimeouts | stats.ColQueues | stats.ColWaiting)
+const Columns = stats.AllColumns &^ (stats.ColFailures | stats.ColRunning | stats.ColDuration | stats.ColTimeouts | stats.ColQueues | stats.ColWaiting | stats.ColNextDue)
 
 // counted adds all counts to rows of the net.
 func (r *Replay) counted(rows *stats.Rows) {
@@ -81,8 +82,9 @@ type holder struct {
 // look is one pass over the open instances.
 type look struct {
 	*stats.Present[holder]
-	r    *Replay
-	dead uint64 // instances
+	r     *Replay
+	dead  uint64       // instances
+	waits []stats.Wait // reused memory
 }
 
 func (l *look) instance(i int32) {
@@ -95,6 +97,10 @@ func (l *look) instance(i int32) {
 	}
 	for _, q := range in.runs {
 		l.Tokens(int(q.place), i, q.injected, q.n, h)
+		if l.Old(q.injected) {
+			l.waits = l.r.appendWaits(l.waits[:0], q.place, h.dead)
+			l.Group(int(q.place), stats.Foremost(l.waits), q.injected, q.n, h)
+		}
 	}
 }
 
@@ -104,8 +110,9 @@ func (l *look) judge(i int32, in *instance) (live bool) {
 	for k := range in.runs {
 		q := &in.runs[k]
 		for _, tr := range l.r.users[q.place] {
-			if l.r.enabled(l.r.marking, int(tr)) {
-				if live = true; l.Once(tr, int64(i)) {
+			if l.r.tables.EnabledIn(l.r.marking, int(tr)) {
+				live = true
+				if l.Once(tr, int64(i)) {
 					l.Enabled(int(tr), l.r.since(in, int(tr)))
 				}
 			} else if l.Old(q.injected) && !l.r.tables.Final(int(q.place)) && l.Once(tr, int64(i)) {
@@ -144,7 +151,11 @@ func (r *Replay) since(in *instance, transition int) (since int64) {
 // instance, at most stats.MaxWaits. In a dead instance each transition has
 // ReasonDead first.
 func (r *Replay) waits(place int32, dead bool) []stats.Wait {
-	var out []stats.Wait
+	return r.appendWaits(nil, place, dead)
+}
+
+// appendWaits appends them to an empty list.
+func (r *Replay) appendWaits(out []stats.Wait, place int32, dead bool) []stats.Wait {
 	for _, tr := range r.users[place] {
 		if dead {
 			out = append(out, stats.Wait{Transition: tr, Reason: stats.ReasonDead, Place: stats.NoPlace})
@@ -169,10 +180,10 @@ func (r *Replay) why(out []stats.Wait, transition int32) []stats.Wait {
 		}
 	}
 	j := r.tables.Join(int(transition))
-	if j == nil || j.Ready(marked(r.marking)) {
+	if j == nil || j.Ready(petri.Marked(r.marking)) {
 		return out
 	}
-	for _, p := range j.Awaits(marked(r.marking)) {
+	for _, p := range j.Awaits(petri.Marked(r.marking)) {
 		out = append(out, stats.Wait{Transition: transition, Reason: stats.ReasonMissing, Place: p, Count: 1})
 	}
 	return out
@@ -200,7 +211,7 @@ func (r *Replay) Find(place int32, q *stats.Query) stats.Found {
 // live reports whether a transition is enabled in the marked instance.
 func (r *Replay) live(in *instance) bool {
 	return slices.ContainsFunc(in.runs, func(q run) bool {
-		return slices.ContainsFunc(r.users[q.place], func(tr int32) bool { return r.enabled(r.marking, int(tr)) })
+		return slices.ContainsFunc(r.users[q.place], func(tr int32) bool { return r.tables.EnabledIn(r.marking, int(tr)) })
 	})
 }
 

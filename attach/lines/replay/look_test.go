@@ -177,7 +177,11 @@ func (in *slow) look(row *stats.Place, p int, name string, now int64) {
 		row.Oldest = stats.Earlier(row.Oldest, at)
 		row.Injected.Add(at)
 		row.Ages.Add(at, now, 1)
-		row.Stuck = append(row.Stuck, stats.Token{Instance: name, Injected: at, Waits: in.waits(id, in.dead())})
+		token := stats.Token{Instance: name, Injected: at, Waits: in.waits(id, in.dead())}
+		row.Stuck = append(row.Stuck, token)
+		if w := stats.Foremost(token.Waits); w.Reason != stats.ReasonUnknown && at <= now-stats.BlockedAfter {
+			row.Groups = stats.MergeGroups(row.Groups, []stats.Group{{Reason: w.Reason, Tokens: 1, Due: at, Oldest: token}})
+		}
 	}
 	if len(in.held[id]) > 0 {
 		row.Instances++
@@ -190,7 +194,7 @@ func seen(rows *stats.Rows) *stats.Rows {
 	out.Net.Active, out.Net.Deadlocked, out.Blocks = rows.Net.Active, rows.Net.Deadlocked, rows.Blocks
 	for p := range rows.Places {
 		o := &rows.Places[p]
-		out.Places[p] = stats.Place{Tokens: o.Tokens, Instances: o.Instances, Oldest: o.Oldest, Injected: o.Injected, Ages: o.Ages, Stuck: o.Stuck}
+		out.Places[p] = stats.Place{Tokens: o.Tokens, Instances: o.Instances, Oldest: o.Oldest, Injected: o.Injected, Ages: o.Ages, Stuck: o.Stuck, Groups: o.Groups}
 	}
 	for t := range rows.Transitions {
 		out.Transitions[t] = stats.Transition{Enabled: rows.Transitions[t].Enabled, EnabledSince: rows.Transitions[t].EnabledSince}
@@ -327,7 +331,8 @@ func TestConditionsAreCountedFromBlockedAfterOn(t *testing.T) {
 		r := New(Config{Tables: tables, Limit: 10})
 		r.Fire([]byte("a"), 0, 100)
 		rows := stats.NewRows(tables.Places(), tables.Transitions())
-		if r.Look(100+age, rows); len(rows.Blocks) != want {
+		r.Look(100+age, rows)
+		if len(rows.Blocks) != want {
 			t.Errorf("after %d µs: %v", age, rows.Blocks)
 		}
 	}

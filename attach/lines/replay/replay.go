@@ -174,19 +174,19 @@ func (r *Replay) candidates(label int32) []int32 {
 // before it, and reports whether it is enabled then.
 func (r *Replay) choose(in *instance, candidates, next []int32, at int64) (transition int, fit bool) {
 	alone := len(candidates) == 1
-	if alone && r.enabled(r.marking, int(candidates[0])) {
+	if alone && r.tables.EnabledIn(r.marking, int(candidates[0])) {
 		return int(candidates[0]), true
 	}
 	next = next[:min(len(next), Ahead)]
 	transition, way := r.greedy(r.marking, candidates)
-	fit = way != nil || r.enabled(r.marking, transition)
+	fit = way != nil || r.tables.EnabledIn(r.marking, transition)
 	if alone && !fit || fit && (len(next) == 0 || r.plays(transition, way, next)) {
 		r.walkAlong(in, way, at)
 		return transition, fit
 	}
 	if t, way, ok := r.align(candidates, next); ok {
 		r.walkAlong(in, way, at)
-		return t, r.enabled(r.marking, t)
+		return t, r.tables.EnabledIn(r.marking, t)
 	}
 	r.Counts.Greedy++
 	r.walkAlong(in, way, at)
@@ -197,7 +197,7 @@ func (r *Replay) choose(in *instance, candidates, next []int32, at int64) (trans
 // the silent transitions of way enable, or else the one that lacks the fewest tokens.
 func (r *Replay) greedy(marking []uint32, candidates []int32) (transition int, way []step) {
 	for _, t := range candidates {
-		if r.enabled(marking, int(t)) {
+		if r.tables.EnabledIn(marking, int(t)) {
 			return int(t), nil
 		}
 	}
@@ -225,7 +225,7 @@ func (r *Replay) plays(transition int, way []step, next []int32) bool {
 			return r.ends(marking)
 		}
 		transition, way = r.greedy(marking, r.candidates(label))
-		if way == nil && !r.enabled(marking, transition) {
+		if way == nil && !r.tables.EnabledIn(marking, transition) {
 			return false
 		}
 	}
@@ -268,7 +268,8 @@ func (r *Replay) Put(name []byte, place int, n int64, at int64) (fit bool) {
 	r.mark(in)
 	defer r.unmark(i)
 	p := int32(place)
-	if fit = true; n >= 0 {
+	fit = true
+	if n >= 0 {
 		if uint64(r.marking[p])+uint64(n) > math.MaxUint32 {
 			r.Counts.Refused++
 			return true
@@ -413,5 +414,5 @@ func (r *Replay) atEnd(in *instance) bool {
 
 // finished reports whether no transition can use the tokens of a place in a marking.
 func (r *Replay) finished(marking []uint32, place int32) bool {
-	return r.end[place] && !slices.ContainsFunc(r.users[place], func(tr int32) bool { return r.enabled(marking, int(tr)) })
+	return r.end[place] && !slices.ContainsFunc(r.users[place], func(tr int32) bool { return r.tables.EnabledIn(marking, int(tr)) })
 }

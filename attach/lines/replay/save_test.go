@@ -94,7 +94,8 @@ func TestAStateReaderThatIsBrokenGivesZeros(t *testing.T) {
 	} {
 		s := StateReader{Rest: []byte{5, 'a', 'b', 'c', 'd'}}
 		read(&s)
-		if s.Rest = []byte{2, 2, 2}; !s.Broken || s.Uvarint(9) != 0 || s.Varint() != 0 || s.Text(9) != nil {
+		s.Rest = []byte{2, 2, 2}
+		if !s.Broken || s.Uvarint(9) != 0 || s.Varint() != 0 || s.Text(9) != nil {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}

@@ -124,7 +124,7 @@ func (r *Replay) onlyQuiet(in *instance) bool {
 // wayToEnable returns the fewest silent transitions from a marking on that enable
 // another one; nil if there are none.
 func (r *Replay) wayToEnable(from []uint32, transition int) []step {
-	return r.way(from, r.helping(transition), func(marking []uint32) bool { return r.enabled(marking, transition) })
+	return r.way(from, r.helping(transition), func(marking []uint32) bool { return r.tables.EnabledIn(marking, transition) })
 }
 
 // helping returns the silent steps that may help to enable a transition.
@@ -231,7 +231,7 @@ func (r *Replay) way(from []uint32, steps []step, wanted func(marking []uint32) 
 	for k := 0; k < len(nodes); k++ {
 		for _, s := range steps {
 			here := markings[k*places : (k+1)*places]
-			if !r.enabled(here, int(s.transition)) {
+			if !r.tables.EnabledIn(here, int(s.transition)) {
 				continue
 			}
 			markings = append(markings, here...)

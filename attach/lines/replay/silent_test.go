@@ -147,7 +147,8 @@ func (q *slowQuiet) fewest(marking map[string]uint64, wanted func(*petritest.Ref
 				}
 			}
 		}
-		if now = next; len(seen) > 200 {
+		now = next
+		if len(seen) > 200 {
 			return unknown
 		}
 	}

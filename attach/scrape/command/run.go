@@ -16,11 +16,13 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/attach"
-	"github.com/pnagent/pnagent/attach/internal/shipped"
 	"github.com/pnagent/pnagent/attach/scrape"
 	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/telemetry/natsmetrics"
 )
+
+// Looks implements attach.Adapter.
+func (*Command) Looks() []attach.Look { return nil }
 
 // Rows implements attach.Adapter.
 func (*Command) Rows() []attach.Row {
@@ -33,9 +35,9 @@ func (*Command) Rows() []attach.Row {
 func (c *flags) Run(ctx context.Context, in io.Reader, out io.Writer, log *slog.Logger) error {
 	switch {
 	case c.List:
-		return shipped.List(out, scrape.Shipped, func(m *scrape.Mapping) (string, string) { return m.Name, m.About })
+		return scrape.Mappings.List(out)
 	case c.Print != "":
-		return shipped.Print(out, c.Print, scrape.Source)
+		return scrape.Mappings.Print(out, c.Print)
 	case c.Check != "":
 		return c.check(ctx, in, out)
 	case c.Mapping == "" || len(c.Targets) == 0 || c.NATS.URL == "":
@@ -47,7 +49,7 @@ func (c *flags) Run(ctx context.Context, in io.Reader, out io.Writer, log *slog.
 // check prints what a mapping makes of a scrape; without one it only reads the
 // mapping.
 func (c *flags) check(ctx context.Context, in io.Reader, out io.Writer) error {
-	m, err := scrape.Load(c.Check)
+	m, err := scrape.Mappings.Load(c.Check)
 	if err != nil {
 		return err
 	}
@@ -114,7 +116,7 @@ func (c *flags) targets() ([]scrape.Target, error) {
 }
 
 func (c *flags) attach(ctx context.Context, log *slog.Logger) error {
-	m, err := scrape.Load(c.Mapping)
+	m, err := scrape.Mappings.Load(c.Mapping)
 	if err != nil {
 		return err
 	}

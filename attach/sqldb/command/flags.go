@@ -22,10 +22,12 @@ type flags struct {
 
 	Mapping   string   `placeholder:"NAME|FILE" help:"Mapping of tables to nets: one that comes with pnagent, or a file."`
 	DSN       string   `name:"dsn-file" type:"path" placeholder:"FILE" help:"File with the address of the database: postgres://USER:PASSWORD@HOST/NAME, mysql://USER:PASSWORD@HOST/NAME or sqlite:FILE. The user needs the right to read only."`
+	Act       string   `name:"act-dsn-file" type:"path" group:"Acting" placeholder:"FILE" help:"File with the address of the same database for a user that may change it: pnagent retry then makes the engine try an incident again, where the mapping has a query retry. Default: this adapter takes no requests."`
+	Audit     string   `name:"audit-log" type:"path" group:"Acting" placeholder:"FILE" help:"Append each request to act to this file, as a line of JSON: when, by whom (as the request claims), what, and its result. It is on disk before the request is answered. Only the owner may read the file."`
 	Zone      string   `name:"time.zone" default:"UTC" help:"Time zone of times that the engine stores without one: that of the engine's process, such as Europe/Berlin or Local."`
 	Nets      []string `name:"net" placeholder:"KEY" help:"Keys of the process definitions to publish, comma-separated. Default: all."`
 	ByVersion bool     `help:"Make a net of each version of a process definition, KEY:VERSION, instead of one of all versions."`
-	Show      []string `placeholder:"WHAT" enum:"business-key,detail" help:"Data that may be about persons, to publish: business-key, detail (assignees, ids of workers, messages of errors). Default: none."`
+	Show      []string `placeholder:"WHAT" enum:"business-key,detail" help:"Data that may be about persons, to publish: business-key, detail (assignees, messages of errors). Default: none."`
 
 	List  bool   `group:"Mappings" help:"List the mappings that come with pnagent, and exit."`
 	Print string `group:"Mappings" placeholder:"NAME" help:"Print a mapping that comes with pnagent, as a template for your own, and exit."`

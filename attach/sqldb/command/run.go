@@ -10,22 +10,30 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/pnagent/pnagent/act"
 	"github.com/pnagent/pnagent/attach"
 	"github.com/pnagent/pnagent/attach/internal/ledger"
 	"github.com/pnagent/pnagent/attach/internal/poll"
-	"github.com/pnagent/pnagent/attach/internal/shipped"
 	"github.com/pnagent/pnagent/attach/sqldb"
 	"github.com/pnagent/pnagent/cli"
 )
 
+// Looks implements attach.Adapter.
+func (*Command) Looks() (looks []attach.Look) {
+	all, _ := sqldb.Mappings.All() // a test reads them all
+	for _, m := range all {
+		looks = append(looks, attach.Look{Engine: m.About, Command: "pnagent attach sql --once --mapping " + m.Name + " --dsn-file FILE"})
+	}
+	return looks
+}
+
 // Rows implements attach.Adapter.
 func (*Command) Rows() []attach.Row {
-	all, _ := sqldb.Shipped() // a test reads them all
+	all, _ := sqldb.Mappings.All() // a test reads them all
 	engines := make([]string, len(all))
 	for i, m := range all {
 		engines[i], _, _ = strings.Cut(m.About, ", on ")
@@ -39,23 +47,26 @@ func (*Command) Rows() []attach.Row {
 func (c *flags) Run(ctx context.Context, out io.Writer, log *slog.Logger) error {
 	switch {
 	case c.List:
-		return shipped.List(out, sqldb.Shipped, func(m *sqldb.Mapping) (string, string) { return m.Name, m.About })
+		return sqldb.Mappings.List(out)
 	case c.Print != "":
-		return shipped.Print(out, c.Print, sqldb.Source)
-	case c.Mapping == "" || c.DSN == "" || c.NATS.URL == "" && !c.Check:
-		return cli.Usage(errors.New("attach sql: expected --nats, --mapping and --dsn-file; or --list, --print or --check"))
+		return sqldb.Mappings.Print(out, c.Print)
+	case c.Mapping == "" || c.DSN == "" || c.NATS.URL == "" && !c.Check && !c.Once:
+		return cli.Usage(errors.New("attach sql: expected --nats, --mapping and --dsn-file; --mapping and --dsn-file with --check or --once; or --list or --print"))
 	}
 	cfg, err := c.config()
 	if err != nil {
 		return err
 	}
 	defer cfg.Database.Close() //nolint:errcheck // it only read
+	if cfg.Act != nil {
+		defer cfg.Act.Close() //nolint:errcheck // what it did is committed
+	}
 	if c.Check {
 		ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 		defer cancel()
 		return c.check(ctx, out, &cfg)
 	}
-	return c.Poll(ctx, "sql", log, func(p ledger.Polling) (poll.Adapter, error) {
+	return poll.Run(ctx, &c.Flags, "sql", out, log, func(p ledger.Polling) (*sqldb.Adapter, error) {
 		cfg.Polling = p
 		return sqldb.New(cfg)
 	})
@@ -91,15 +102,34 @@ func (c *flags) config() (sqldb.Config, error) {
 	if cfg.Zone, err = time.LoadLocation(c.Zone); err != nil {
 		return cfg, cli.Usage(fmt.Errorf("--time.zone: %w", err))
 	}
-	if cfg.Mapping, err = sqldb.Load(c.Mapping); err != nil {
+	cfg.Mapping, err = sqldb.Mappings.Load(c.Mapping)
+	if err != nil {
 		return cfg, err
 	}
-	address, err := os.ReadFile(c.DSN)
-	if err != nil {
-		return cfg, fmt.Errorf("reading the address of the database: %w", err)
+	cfg.Database, err = c.open("--dsn-file", c.DSN)
+	if err != nil || c.Act == "" {
+		return cfg, err
 	}
-	if cfg.Database, err = sqldb.Open(strings.TrimSpace(string(address)), c.Timeout); errors.Is(err, sqldb.ErrConfig) {
-		err = cli.Usage(fmt.Errorf("--dsn-file: %w", err))
+	if c.Audit != "" {
+		audit, err := act.OpenLog(c.Audit)
+		if err != nil {
+			return cfg, err
+		}
+		cfg.Audit = audit.Append
 	}
+	cfg.Act, err = c.open("--act-dsn-file", c.Act)
 	return cfg, err
+}
+
+// open opens the database whose address is in the file of a flag.
+func (c *flags) open(flag, file string) (*sqldb.Database, error) {
+	address, err := cli.Secret("the address of the database", file)
+	if err != nil {
+		return nil, err
+	}
+	d, err := sqldb.Open(address, c.Timeout)
+	if errors.Is(err, sqldb.ErrConfig) {
+		err = cli.Usage(fmt.Errorf("%s: %w", flag, err))
+	}
+	return d, err
 }

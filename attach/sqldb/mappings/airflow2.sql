@@ -5,7 +5,7 @@
 -- needs: serialized_dag(dag_id, data, data_compressed, dag_hash)
 -- needs: dag(dag_id, is_paused, owners, max_active_tasks)
 -- needs: dag_run(id, dag_id, run_id, state, queued_at, start_date, end_date, clear_number)
--- needs: task_instance(dag_id, task_id, run_id, map_index, state, queued_dttm, start_date, end_date, updated_at, try_number, max_tries, pool, pool_slots, queue, job_id, next_method)
+-- needs: task_instance(dag_id, task_id, run_id, map_index, state, queued_dttm, start_date, end_date, updated_at, try_number, max_tries, pool, pool_slots, queue, hostname, job_id, next_method)
 -- needs: task_instance_history(dag_id, task_id, run_id, map_index, start_date, max_tries)
 -- needs: task_reschedule(dag_id, task_id, run_id, map_index, reschedule_date)
 -- needs: slot_pool(pool, slots, include_deferred)
@@ -69,7 +69,8 @@ SELECT CONCAT(t.dag_id, '|', t.run_id, '|', t.task_id, '|', t.map_index) AS toke
     CASE WHEN t.map_index >= 0 THEN CONCAT(', map index ', t.map_index) ELSE '' END) AS what,
   CONCAT('owner ', d.owners) AS detail,
   CASE t.state WHEN 'running' THEN j.latest_heartbeat WHEN 'deferred' THEN (SELECT MAX(latest_heartbeat) FROM job WHERE job_type = 'TriggererJob')
-    ELSE (SELECT MAX(latest_heartbeat) FROM job WHERE job_type = 'SchedulerJob') END AS heartbeat
+    ELSE (SELECT MAX(latest_heartbeat) FROM job WHERE job_type = 'SchedulerJob') END AS heartbeat,
+  CASE t.state WHEN 'running' THEN CONCAT('host ', t.hostname) END AS holder
 FROM task_instance t
   JOIN dag d ON d.dag_id = t.dag_id
   LEFT JOIN job j ON j.id = t.job_id
@@ -79,16 +80,16 @@ FROM task_instance t
   LEFT JOIN (SELECT dag_id, COUNT(*) AS active FROM task_instance WHERE state IN ('running', 'queued') GROUP BY dag_id) a ON a.dag_id = t.dag_id
 WHERE t.state IN ('scheduled', 'queued', 'running', 'restarting', 'up_for_retry', 'up_for_reschedule', 'deferred')
 UNION ALL
-SELECT CONCAT(t.dag_id, '|', t.run_id, '|', t.task_id, '|', t.map_index), t.task_id, 'manual', NULL, 'the DAG is paused', NULL, NULL
+SELECT CONCAT(t.dag_id, '|', t.run_id, '|', t.task_id, '|', t.map_index), t.task_id, 'manual', NULL, 'the DAG is paused', NULL, NULL, NULL
 FROM task_instance t JOIN dag d ON d.dag_id = t.dag_id WHERE t.state = 'scheduled' AND d.is_paused = TRUE
 UNION ALL
 SELECT CONCAT(t.dag_id, '|', t.run_id, '|', t.task_id, '|', t.map_index), t.task_id, 'missing', NULL, CASE WHEN d.is_paused = TRUE THEN 'the DAG is paused' ELSE '' END, CONCAT('owner ', d.owners),
-  (SELECT MAX(latest_heartbeat) FROM job WHERE job_type = 'SchedulerJob')
+  (SELECT MAX(latest_heartbeat) FROM job WHERE job_type = 'SchedulerJob'), NULL
 FROM dag_run r JOIN dag d ON d.dag_id = r.dag_id JOIN task_instance t ON t.dag_id = r.dag_id AND t.run_id = r.run_id
 WHERE r.state = 'running' AND t.state IS NULL
 UNION ALL
 SELECT CONCAT(t.dag_id, '|', t.run_id, '|', t.task_id, '|', t.map_index), t.task_id, 'missing', NULL, CASE WHEN d.is_paused = TRUE THEN 'the DAG is paused' ELSE 'the run is queued' END, CONCAT('owner ', d.owners),
-  (SELECT MAX(latest_heartbeat) FROM job WHERE job_type = 'SchedulerJob')
+  (SELECT MAX(latest_heartbeat) FROM job WHERE job_type = 'SchedulerJob'), NULL
 FROM dag_run r JOIN dag d ON d.dag_id = r.dag_id JOIN task_instance t ON t.dag_id = r.dag_id AND t.run_id = r.run_id
 WHERE r.state = 'queued' AND t.state IS NULL
 LIMIT :limit

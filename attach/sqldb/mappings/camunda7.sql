@@ -5,7 +5,7 @@
 -- needs: ACT_GE_BYTEARRAY(NAME_, DEPLOYMENT_ID_, BYTES_)
 -- needs: ACT_RE_PROCDEF(ID_, KEY_, VERSION_, NAME_, DEPLOYMENT_ID_, RESOURCE_NAME_)
 -- needs: ACT_RU_EXECUTION(ID_, PROC_DEF_ID_, PROC_INST_ID_, PARENT_ID_, SUPER_EXEC_, ACT_ID_, ACT_INST_ID_, IS_EVENT_SCOPE_, SUSPENSION_STATE_, BUSINESS_KEY_)
--- needs: ACT_RU_JOB(EXECUTION_ID_, JOB_DEF_ID_, TYPE_, RETRIES_, DUEDATE_, LOCK_EXP_TIME_, CREATE_TIME_, SUSPENSION_STATE_, EXCEPTION_MSG_)
+-- needs: ACT_RU_JOB(EXECUTION_ID_, PROCESS_DEF_ID_, JOB_DEF_ID_, TYPE_, RETRIES_, DUEDATE_, LOCK_OWNER_, LOCK_EXP_TIME_, CREATE_TIME_, SUSPENSION_STATE_, EXCEPTION_MSG_)
 -- needs: ACT_RU_JOBDEF(ID_, ACT_ID_)
 -- needs: ACT_RU_EVENT_SUBSCR(EXECUTION_ID_, ACTIVITY_ID_, EVENT_TYPE_, EVENT_NAME_, CREATED_)
 -- needs: ACT_RU_TASK(EXECUTION_ID_, TASK_DEF_KEY_, ASSIGNEE_, CREATE_TIME_)
@@ -56,41 +56,44 @@ LIMIT :limit
 -- times, it is said of each run.
 WITH w AS (
   SELECT i.EXECUTION_ID_ AS token, i.ACTIVITY_ID_ AS activity, 'incident' AS reason, NULL AS until,
-    CONCAT('incident ', i.INCIDENT_TYPE_) AS what, i.INCIDENT_MSG_ AS detail
+    CONCAT('incident ', i.INCIDENT_TYPE_) AS what, i.INCIDENT_MSG_ AS detail, NULL AS holder
   FROM ACT_RU_INCIDENT i
   UNION ALL
   SELECT j.EXECUTION_ID_, d.ACT_ID_,
-    CASE WHEN j.SUSPENSION_STATE_ = 2 THEN 'manual' WHEN j.RETRIES_ <= 0 THEN 'incident' WHEN j.LOCK_EXP_TIME_ > :now THEN 'running'
+    CASE WHEN j.SUSPENSION_STATE_ = 2 THEN 'manual' WHEN j.RETRIES_ <= 0 THEN 'incident' WHEN j.LOCK_EXP_TIME_ IS NOT NULL THEN 'running'
       WHEN j.DUEDATE_ IS NOT NULL THEN 'delayed' ELSE 'enabled' END,
-    j.DUEDATE_,
+    COALESCE(j.LOCK_EXP_TIME_, j.DUEDATE_),
     CONCAT(CASE WHEN j.TYPE_ = 'timer' THEN 'timer' ELSE 'job' END,
       CASE WHEN j.SUSPENSION_STATE_ = 2 THEN ', suspended' WHEN j.RETRIES_ <= 0 THEN ', out of retries'
         WHEN j.EXCEPTION_MSG_ IS NOT NULL THEN CONCAT(', failed, ', j.RETRIES_, ' retries left') ELSE '' END),
-    j.EXCEPTION_MSG_
+    j.EXCEPTION_MSG_, j.LOCK_OWNER_
   FROM ACT_RU_JOB j LEFT JOIN ACT_RU_JOBDEF d ON d.ID_ = j.JOB_DEF_ID_ WHERE j.EXECUTION_ID_ IS NOT NULL
   UNION ALL
-  SELECT s.EXECUTION_ID_, s.ACTIVITY_ID_, 'manual', NULL, CONCAT(s.EVENT_TYPE_, ' ', COALESCE(s.EVENT_NAME_, '')), NULL
+  SELECT s.EXECUTION_ID_, s.ACTIVITY_ID_, 'manual', NULL, CONCAT(s.EVENT_TYPE_, ' ', COALESCE(s.EVENT_NAME_, '')), NULL, NULL
   FROM ACT_RU_EVENT_SUBSCR s WHERE s.EXECUTION_ID_ IS NOT NULL AND s.EVENT_TYPE_ <> 'compensate'
   UNION ALL
-  SELECT t.EXECUTION_ID_, t.TASK_DEF_KEY_, 'manual', NULL, 'user task', t.ASSIGNEE_
+  SELECT t.EXECUTION_ID_, t.TASK_DEF_KEY_, 'manual', NULL, 'user task', t.ASSIGNEE_, NULL
   FROM ACT_RU_TASK t WHERE t.EXECUTION_ID_ IS NOT NULL
   UNION ALL
   SELECT x.EXECUTION_ID_, x.ACT_ID_,
-    CASE WHEN x.RETRIES_ = 0 THEN 'incident' WHEN x.LOCK_EXP_TIME_ > :now THEN 'running' ELSE 'enabled' END, NULL,
+    CASE WHEN x.RETRIES_ = 0 THEN 'incident' WHEN x.LOCK_EXP_TIME_ IS NOT NULL THEN 'running' WHEN l.TOPIC_NAME_ IS NULL THEN 'noWorker' ELSE 'enabled' END,
+    CASE WHEN x.RETRIES_ = 0 THEN NULL ELSE x.LOCK_EXP_TIME_ END,
     CONCAT('external task ', x.TOPIC_NAME_,
-      CASE WHEN x.RETRIES_ = 0 THEN ', out of retries' WHEN x.LOCK_EXP_TIME_ > :now THEN ', locked by a worker' ELSE ', no worker' END),
-    CASE WHEN x.LOCK_EXP_TIME_ > :now THEN CONCAT('worker ', x.WORKER_ID_, CASE WHEN x.ERROR_MSG_ IS NULL THEN '' ELSE CONCAT(', ', x.ERROR_MSG_) END) ELSE x.ERROR_MSG_ END
-  FROM ACT_RU_EXT_TASK x WHERE x.EXECUTION_ID_ IS NOT NULL
+      CASE WHEN x.RETRIES_ = 0 THEN ', out of retries' WHEN x.LOCK_EXP_TIME_ IS NOT NULL THEN '' WHEN l.TOPIC_NAME_ IS NULL THEN ', no worker has any of its topic' ELSE ', no worker has taken it' END),
+    x.ERROR_MSG_, CASE WHEN x.RETRIES_ = 0 OR x.LOCK_EXP_TIME_ IS NULL THEN NULL ELSE CONCAT('worker ', x.WORKER_ID_) END
+  FROM ACT_RU_EXT_TASK x
+    LEFT JOIN (SELECT DISTINCT TOPIC_NAME_ FROM ACT_RU_EXT_TASK WHERE LOCK_EXP_TIME_ > :now) l ON l.TOPIC_NAME_ = x.TOPIC_NAME_
+  WHERE x.EXECUTION_ID_ IS NOT NULL
   UNION ALL
-  SELECT e.ID_, e.ACT_ID_, 'running', NULL, CONCAT('in called process ', d.KEY_, ' ', c.ID_), NULL
+  SELECT e.ID_, e.ACT_ID_, 'running', NULL, CONCAT('in called process ', d.KEY_, ' ', c.ID_), NULL, NULL
   FROM ACT_RU_EXECUTION c JOIN ACT_RU_EXECUTION e ON e.ID_ = c.SUPER_EXEC_ JOIN ACT_RE_PROCDEF d ON d.ID_ = c.PROC_DEF_ID_
   UNION ALL
-  SELECT e.ID_, e.ACT_ID_, 'manual', NULL, 'suspended', NULL
+  SELECT e.ID_, e.ACT_ID_, 'manual', NULL, 'suspended', NULL, NULL
   FROM ACT_RU_EXECUTION e WHERE e.SUSPENSION_STATE_ = 2 AND e.ACT_ID_ IS NOT NULL
 )
-SELECT token, activity, reason, until, what, detail FROM w
+SELECT token, activity, reason, until, what, detail, holder FROM w
 UNION ALL
-SELECT COALESCE(g.ID_, c.ID_), w.activity, w.reason, w.until, w.what, w.detail
+SELECT COALESCE(g.ID_, c.ID_), w.activity, w.reason, w.until, w.what, w.detail, w.holder
 FROM w JOIN ACT_RU_EXECUTION c ON c.PARENT_ID_ = w.token LEFT JOIN ACT_RU_EXECUTION g ON g.PARENT_ID_ = c.ID_
 WHERE w.what <> 'suspended'
 LIMIT :limit
@@ -119,3 +122,10 @@ SELECT ID_ AS id, END_TIME_ AS at, PROC_DEF_ID_ AS definition, CASE WHEN STATE_ 
 FROM ACT_HI_PROCINST
 WHERE END_TIME_ >= :since AND (END_TIME_ > :since OR ID_ > :after)
 ORDER BY END_TIME_, ID_ LIMIT :limit
+
+-- query: schedules
+-- The job of a timer that starts instances belongs to none. The engine replaces it when it starts one.
+SELECT j.PROCESS_DEF_ID_ AS definition, d.ACT_ID_ AS activity, MIN(j.DUEDATE_) AS next
+FROM ACT_RU_JOB j JOIN ACT_RU_JOBDEF d ON d.ID_ = j.JOB_DEF_ID_
+WHERE j.EXECUTION_ID_ IS NULL AND j.TYPE_ = 'timer' AND j.PROCESS_DEF_ID_ IS NOT NULL
+GROUP BY j.PROCESS_DEF_ID_, d.ACT_ID_ LIMIT :limit

@@ -1,6 +1,8 @@
 -- mapping: graphile-worker
 -- about: Graphile Worker 0.18, on PostgreSQL
 -- tool: SQL functions of the schema graphile_worker, such as reschedule_jobs and force_unlock_workers
+-- command: incident: psql "$DATABASE_URL" -c "SELECT id, run_at FROM graphile_worker.reschedule_jobs(ARRAY["{token}"], run_at => now(), attempts => 0)"
+-- task: job
 -- needs: graphile_worker.migrations(id)
 -- needs: graphile_worker._private_tasks(id, identifier)
 -- needs: graphile_worker._private_jobs(id, job_queue_id, task_id, run_at, attempts, max_attempts, last_error, created_at, key, locked_at, locked_by)
@@ -12,14 +14,8 @@
 -- query: probe
 SELECT MAX(id)::text AS version FROM graphile_worker.migrations
 
--- query: flow
-SELECT 0 AS flow
-
 -- query: definitions
 SELECT id::text AS definition, identifier AS net, 1 AS version, NULL AS name FROM graphile_worker._private_tasks
-
--- query: tasks
-SELECT 'job' AS task, NULL AS downstream, NULL AS name FROM graphile_worker._private_tasks WHERE id::text = :definition
 
 -- query: open
 -- A job that is scheduled ahead is not there yet. A try that fails overwrites run_at, so that only
@@ -30,14 +26,17 @@ FROM graphile_worker._private_jobs
 WHERE attempts > 0 OR locked_at IS NOT NULL OR run_at <= now()
 LIMIT :limit
 
+-- query: retry
+SELECT id::text AS token FROM graphile_worker.reschedule_jobs(ARRAY[CAST(:token AS bigint)], run_at => now(), attempts => 0)
+
 -- query: why
 -- Workers send no heartbeat. A worker that runs unlocks what has been locked for four hours.
 SELECT j.id::text AS token, 'job' AS activity,
-  CASE WHEN j.locked_at >= now() - INTERVAL '4 hours' THEN 'running'
+  CASE WHEN j.locked_at >= now() - INTERVAL '4 hours' OR j.locked_at IS NOT NULL AND j.attempts < j.max_attempts THEN 'running'
     WHEN j.attempts >= j.max_attempts THEN 'incident'
-    WHEN j.locked_at IS NULL AND j.attempts > 0 THEN 'delayed'
+    WHEN j.attempts > 0 THEN 'delayed'
     ELSE 'enabled' END AS reason,
-  j.run_at AS until,
+  COALESCE(j.locked_at + INTERVAL '4 hours', CASE WHEN j.attempts > 0 THEN j.run_at END) AS until,
   CONCAT(
     CASE WHEN j.locked_at >= now() - INTERVAL '4 hours' THEN 'running'
       WHEN j.locked_at IS NOT NULL THEN 'lock expired'
@@ -48,13 +47,7 @@ SELECT j.id::text AS token, 'job' AS activity,
     CASE WHEN j.locked_at IS NOT NULL THEN CONCAT(', locked since ', to_char(j.locked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
       WHEN j.attempts < j.max_attempts AND q.locked_at IS NOT NULL
       THEN CONCAT(CASE WHEN j.attempts > 0 THEN ', ' END, 'its queue is locked since ', to_char(q.locked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) END) AS what,
-  CONCAT_WS('; ', 'worker ' || j.locked_by, 'queue ' || q.queue_name, j.last_error) AS detail
+  CONCAT_WS('; ', 'queue ' || q.queue_name, j.last_error) AS detail, j.locked_by AS holder
 FROM graphile_worker._private_jobs j LEFT JOIN graphile_worker._private_job_queues q ON q.id = j.job_queue_id
 WHERE j.attempts > 0 OR j.locked_at IS NOT NULL OR j.run_at <= now()
 LIMIT :limit
-
--- query: started
-SELECT NULL AS id, NULL AS at, NULL AS definition, NULL AS activity WHERE FALSE
-
--- query: ended
-SELECT NULL AS id, NULL AS at, NULL AS definition, NULL AS activity, NULL AS millis, NULL AS canceled WHERE FALSE

@@ -1,5 +1,5 @@
 -- mapping: prefect3
--- about: Prefect 3.4, on PostgreSQL or SQLite
+-- about: Prefect 3.4 to 3.9, on PostgreSQL or SQLite
 -- tool: Prefect's web page, or prefect flow-run
 -- needs: alembic_version(version_num)
 -- needs: flow(id, name)
@@ -64,6 +64,7 @@ SELECT CAST(f.id AS VARCHAR(36)) AS token, 'flow-run' AS activity,
   CASE WHEN f.state_name IN ('AwaitingRetry', 'Scheduled') THEN 'delayed'
     WHEN f.state_type IN ('RUNNING', 'CANCELLING') THEN 'running'
     WHEN f.state_type = 'PAUSED' OR f.state_type = 'SCHEDULED' AND (q.is_paused = TRUE OR p.is_paused = TRUE) THEN 'manual'
+    WHEN f.state_type = 'SCHEDULED' AND q.id IS NOT NULL AND COALESCE(q.last_polled, d.last_polled) IS NULL THEN 'noWorker'
     ELSE 'enabled' END AS reason,
   s.state_details ->> 'scheduled_time' AS until,
   CONCAT(
@@ -72,11 +73,11 @@ SELECT CAST(f.id AS VARCHAR(36)) AS token, 'flow-run' AS activity,
       WHEN f.state_type = 'PAUSED' THEN CONCAT(LOWER(f.state_name), CASE WHEN s.state_details ->> 'run_input_keyset' IS NULL THEN '' ELSE ', waits for input' END,
         CASE WHEN s.state_details ->> 'pause_timeout' IS NULL THEN '' ELSE CONCAT(', until ', SUBSTR(s.state_details ->> 'pause_timeout', 1, 19), 'Z') END)
       WHEN f.state_type = 'SCHEDULED' AND q.id IS NOT NULL THEN CONCAT(LOWER(f.state_name), ', in queue ', q.name, ' of pool ', p.name,
-        CASE WHEN p.is_paused = TRUE THEN ', the pool is paused' WHEN q.is_paused = TRUE THEN ', the queue is paused' WHEN q.last_polled IS NULL THEN ', no worker has polled it' ELSE ', no worker has taken it' END)
+        CASE WHEN p.is_paused = TRUE THEN ', the pool is paused' WHEN q.is_paused = TRUE THEN ', the queue is paused' WHEN COALESCE(q.last_polled, d.last_polled) IS NULL THEN ', no worker has polled it' ELSE ', no worker has taken it' END)
       ELSE LOWER(f.state_name) END,
     CASE WHEN CAST(f.empirical_policy ->> 'retries' AS INTEGER) > 0 THEN CONCAT(', try ', f.run_count, ' of ', CAST(f.empirical_policy ->> 'retries' AS INTEGER) + 1) ELSE '' END) AS what,
   s.message AS detail,
-  CASE WHEN f.state_type = 'SCHEDULED' THEN COALESCE(q.last_polled, d.last_polled) END AS heartbeat,
+  CASE WHEN f.state_type = 'SCHEDULED' AND (q.id IS NULL OR q.is_paused = FALSE AND p.is_paused = FALSE) THEN COALESCE(q.last_polled, d.last_polled) END AS heartbeat,
   NULL AS before
 FROM flow_run f
   LEFT JOIN flow_run_state s ON s.id = f.state_id

@@ -1,6 +1,8 @@
 -- mapping: procrastinate
 -- about: Procrastinate 3.10, on PostgreSQL
 -- tool: procrastinate shell, or the methods retry_job_by_id and cancel_job_by_id of the app's job manager
+-- command: incident: procrastinate shell retry {token}
+-- task: job
 -- needs: procrastinate_jobs(id, queue_name, task_name, priority, lock, status, scheduled_at, attempts, abort_requested, worker_id)
 -- needs: procrastinate_events(id, job_id, type, at)
 -- needs: procrastinate_workers(id, last_heartbeat)
@@ -19,10 +21,8 @@ SELECT CASE WHEN TO_REGPROC('procrastinate_retry_job_v2') IS NULL THEN 'before 3
 SELECT task_name AS definition, task_name AS net, 1 AS version, NULL AS name FROM procrastinate_jobs WHERE status IN ('todo', 'doing')
 UNION
 SELECT j.task_name, j.task_name, 1, NULL
-FROM (SELECT job_id FROM procrastinate_events ORDER BY id DESC LIMIT 10000) e JOIN procrastinate_jobs j ON j.id = e.job_id
-
--- query: tasks
-SELECT 'job' AS task, NULL AS downstream, NULL AS name
+FROM (SELECT DISTINCT job_id FROM (SELECT job_id FROM procrastinate_events ORDER BY id DESC LIMIT 10000) n) e
+  CROSS JOIN LATERAL (SELECT task_name FROM procrastinate_jobs WHERE id = e.job_id LIMIT 1) j
 
 -- query: open
 -- A job that was deferred to a later time is not there yet. One that was started is, until it
@@ -50,8 +50,9 @@ SELECT CAST(o.id AS text) AS token, 'job' AS activity,
   CASE WHEN o.status = 'doing' AND w.id IS NULL THEN 'incident'
     WHEN o.status = 'doing' THEN 'running'
     WHEN o.scheduled_at > :now THEN 'delayed'
+    WHEN o.ahead = o.id AND h.last IS NULL THEN 'noWorker'
     ELSE 'enabled' END AS reason,
-  o.scheduled_at AS until,
+  CASE WHEN o.status <> 'doing' AND o.scheduled_at > :now THEN o.scheduled_at END AS until,
   CONCAT(
     CASE WHEN o.status = 'todo' AND o.attempts > 0 THEN CONCAT('failed, try ', o.attempts, CASE WHEN o.scheduled_at > :now THEN '' ELSE ', ' END) END,
     CASE WHEN o.status = 'doing' THEN CONCAT('running in queue ', o.queue_name, ', try ', o.attempts + 1, CASE WHEN w.id IS NULL THEN ', its worker is gone' END)
@@ -60,7 +61,7 @@ SELECT CAST(o.id AS text) AS token, 'job' AS activity,
     CASE WHEN o.abort_requested THEN ', to be aborted' END) AS what,
   CASE WHEN o.lock IS NOT NULL THEN CONCAT('lock ', o.lock) END AS detail,
   CASE WHEN o.status = 'doing' THEN w.last_heartbeat WHEN o.ahead = o.id AND (o.scheduled_at IS NULL OR o.scheduled_at <= :now) THEN h.last END AS heartbeat,
-  NULL AS before
+  CASE WHEN o.status = 'doing' THEN 'worker ' || w.id END AS holder
 FROM o CROSS JOIN h LEFT JOIN procrastinate_workers w ON w.id = o.worker_id
 WHERE o.status = 'doing' OR o.attempts > 0 OR o.scheduled_at IS NULL OR o.scheduled_at <= :now
 LIMIT :limit
@@ -83,20 +84,6 @@ SELECT CAST(e.id AS text) AS id, e.at, j.task_name AS definition, 'job' AS activ
       AND s.id > COALESCE((SELECT MAX(r.id) FROM procrastinate_events r WHERE r.job_id = e.job_id AND r.type = 'retried' AND r.id < e.id), 0)),
     (SELECT MAX(d.at) FROM procrastinate_events d WHERE d.job_id = e.job_id AND d.type IN ('deferred', 'retried') AND d.id < e.id)) AS millis,
   CASE WHEN e.type = 'succeeded' THEN 0 ELSE 1 END AS canceled
-FROM procrastinate_events e JOIN procrastinate_jobs j ON j.id = e.job_id
-WHERE e.id >= GREATEST(:floor, (SELECT MAX(id) FROM procrastinate_events) - 1000000) AND e.type IN ('succeeded', 'failed', 'cancelled', 'aborted')
-  AND e.at >= :since AND (e.at > :since OR CAST(e.id AS text) > :after)
-ORDER BY e.at, CAST(e.id AS text) LIMIT :limit
-
--- query: created
-SELECT CAST(e.id AS text) AS id, e.at, j.task_name AS definition
-FROM procrastinate_events e JOIN procrastinate_jobs j ON j.id = e.job_id
-WHERE e.id >= GREATEST(:floor, (SELECT MAX(id) FROM procrastinate_events) - 1000000) AND e.type IN ('deferred', 'retried')
-  AND e.at >= :since AND (e.at > :since OR CAST(e.id AS text) > :after)
-ORDER BY e.at, CAST(e.id AS text) LIMIT :limit
-
--- query: finished
-SELECT CAST(e.id AS text) AS id, e.at, j.task_name AS definition, CASE WHEN e.type = 'succeeded' THEN 0 ELSE 1 END AS failed
 FROM procrastinate_events e JOIN procrastinate_jobs j ON j.id = e.job_id
 WHERE e.id >= GREATEST(:floor, (SELECT MAX(id) FROM procrastinate_events) - 1000000) AND e.type IN ('succeeded', 'failed', 'cancelled', 'aborted')
   AND e.at >= :since AND (e.at > :since OR CAST(e.id AS text) > :after)

@@ -1,6 +1,7 @@
 -- mapping: river
 -- about: River 0.51, on PostgreSQL
 -- tool: River UI, or the methods JobRetry, JobCancel and QueueResume of River's client
+-- task: job
 -- needs: river_job(id, state, attempt, max_attempts, attempted_at, attempted_by, created_at, finalized_at, scheduled_at, errors, kind, metadata, queue)
 -- needs: river_queue(name, paused_at, updated_at)
 -- index: river_job(id)
@@ -22,9 +23,6 @@ WITH RECURSIVE k AS (
   SELECT (SELECT j.kind FROM river_job j WHERE j.kind > k.kind ORDER BY j.kind LIMIT 1) FROM k WHERE k.kind IS NOT NULL)
 SELECT kind AS definition, kind AS net, 1 AS version, NULL AS name FROM k WHERE kind IS NOT NULL
 
--- query: tasks
-SELECT 'job' AS task, NULL AS downstream, NULL AS name
-
 -- query: open
 -- A job that was inserted for a later time is not there yet. One that was started is, until
 -- it is finalized. A retry overwrites scheduled_at and attempted_at; the first error has the
@@ -42,11 +40,13 @@ LIMIT :limit
 -- Each client that works a queue sets updated_at every ten minutes. A leader deletes the
 -- row a day after the last did.
 SELECT CAST(j.id AS text) AS token, 'job' AS activity,
-  CASE WHEN j.state = 'running' THEN 'running'
+  CASE WHEN j.state = 'running' AND q.updated_at > CAST(:now AS timestamptz) - INTERVAL '15 minutes' THEN 'running'
+    WHEN j.state = 'running' THEN 'noWorker'
     WHEN j.state IN ('retryable', 'scheduled') OR j.scheduled_at > :now THEN 'delayed'
     WHEN j.state = 'pending' OR q.paused_at IS NOT NULL THEN 'manual'
-    ELSE 'enabled' END AS reason,
-  j.scheduled_at AS until,
+    WHEN q.updated_at > CAST(:now AS timestamptz) - INTERVAL '15 minutes' THEN 'enabled'
+    ELSE 'noWorker' END AS reason,
+  CASE WHEN j.state NOT IN ('available', 'running') OR j.state = 'available' AND j.scheduled_at > :now THEN j.scheduled_at END AS until,
   CONCAT(
     CASE WHEN j.state = 'running' THEN CONCAT('running in queue ', j.queue, ', try ', j.attempt, ' of ', j.max_attempts)
       WHEN j.state = 'pending' THEN 'pending'
@@ -60,8 +60,8 @@ SELECT CAST(j.id AS text) AS token, 'job' AS activity,
       WHEN q.name IS NULL THEN ', no client works the queue'
       WHEN q.updated_at <= CAST(:now AS timestamptz) - INTERVAL '15 minutes' THEN
         CONCAT(', no client of the queue has reported since ', TO_CHAR(q.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) END) AS what,
-  CONCAT_WS(', ', CASE WHEN j.state = 'running' THEN CONCAT('client ', j.attempted_by[CARDINALITY(j.attempted_by)]) END,
-    j.errors[CARDINALITY(j.errors)] ->> 'error') AS detail
+  j.errors[CARDINALITY(j.errors)] ->> 'error' AS detail,
+  CASE WHEN j.state = 'running' THEN CONCAT('client ', j.attempted_by[CARDINALITY(j.attempted_by)]) END AS holder
 FROM river_job j LEFT JOIN river_queue q ON q.name = j.queue
 WHERE j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled') AND (j.attempted_at IS NOT NULL OR j.scheduled_at <= :now)
 LIMIT :limit
@@ -84,15 +84,5 @@ SELECT CONCAT(id, '|', attempt) AS id, finalized_at AS at, kind AS definition, '
     ELSE LEAST(scheduled_at, finalized_at) END AS millis,
   CASE WHEN state = 'completed' THEN 0 ELSE 1 END AS canceled
 FROM river_job
-WHERE state IN ('cancelled', 'completed', 'discarded') AND finalized_at >= :since AND (finalized_at > :since OR CONCAT(id, '|', attempt) > :after)
-ORDER BY finalized_at, CONCAT(id, '|', attempt) LIMIT :limit
-
--- query: created
-SELECT CAST(id AS text) AS id, created_at AS at, kind AS definition FROM river_job
-WHERE id >= GREATEST(:floor, (SELECT MAX(id) FROM river_job) - 1000000) AND created_at >= :since AND (created_at > :since OR CAST(id AS text) > :after)
-ORDER BY created_at, CAST(id AS text) LIMIT :limit
-
--- query: finished
-SELECT CONCAT(id, '|', attempt) AS id, finalized_at AS at, kind AS definition, CASE WHEN state = 'completed' THEN 0 ELSE 1 END AS failed FROM river_job
 WHERE state IN ('cancelled', 'completed', 'discarded') AND finalized_at >= :since AND (finalized_at > :since OR CONCAT(id, '|', attempt) > :after)
 ORDER BY finalized_at, CONCAT(id, '|', attempt) LIMIT :limit

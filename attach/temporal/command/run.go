@@ -7,10 +7,9 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
+	"io"
 	"log/slog"
 	"os"
-	"strings"
 
 	"github.com/pnagent/pnagent/attach"
 	"github.com/pnagent/pnagent/attach/internal/ledger"
@@ -18,6 +17,11 @@ import (
 	"github.com/pnagent/pnagent/attach/temporal"
 	"github.com/pnagent/pnagent/cli"
 )
+
+// Looks implements attach.Adapter.
+func (*Command) Looks() []attach.Look {
+	return []attach.Look{{Engine: "Temporal", Command: "pnagent attach temporal --once --address HOST:7233"}}
+}
 
 // Rows implements attach.Adapter.
 func (*Command) Rows() []attach.Row {
@@ -27,9 +31,9 @@ func (*Command) Rows() []attach.Row {
 }
 
 // Run polls until ctx ends.
-func (c *flags) Run(ctx context.Context, log *slog.Logger) error {
-	if c.NATS.URL == "" {
-		return cli.Usage(errors.New("attach temporal: expected --nats"))
+func (c *flags) Run(ctx context.Context, out io.Writer, log *slog.Logger) error {
+	if c.NATS.URL == "" && !c.Once {
+		return cli.Usage(errors.New("attach temporal: expected --nats or --once"))
 	}
 	access, err := c.access()
 	if err != nil {
@@ -40,7 +44,7 @@ func (c *flags) Run(ctx context.Context, log *slog.Logger) error {
 		return cli.Usage(err)
 	}
 	defer server.Close() //nolint:errcheck // it only read
-	return c.Poll(ctx, "temporal", log, func(p ledger.Polling) (poll.Adapter, error) {
+	return poll.Run(ctx, &c.Flags, "temporal", out, log, func(p ledger.Polling) (*temporal.Adapter, error) {
 		return temporal.New(temporal.Config{Server: server, Namespaces: c.Namespaces, Nets: c.Nets, Questions: c.StackTraces, Detail: len(c.Show) > 0, Polling: p})
 	})
 }
@@ -49,18 +53,13 @@ func (c *flags) Run(ctx context.Context, log *slog.Logger) error {
 func (c *flags) access() (temporal.Access, error) {
 	a := temporal.Access{Address: c.Address, RPS: c.RPS, ListRPS: c.ListRPS, APIKey: os.Getenv("TEMPORAL_API_KEY")}
 	if c.APIKey != "" {
-		text, err := os.ReadFile(c.APIKey)
+		key, err := cli.Secret("the API key", c.APIKey)
 		if err != nil {
-			return a, fmt.Errorf("reading the API key: %w", err)
+			return a, err
 		}
-		a.APIKey = strings.TrimSpace(string(text))
-	}
-	if !c.TLS && c.CA == "" && c.Cert == "" && c.Key == "" && c.ServerName == "" && a.APIKey == "" {
-		return a, nil
+		a.APIKey = key
 	}
 	var err error
-	if a.TLS, err = cli.TLSConfig("Temporal", c.CA, c.Cert, c.Key); err == nil {
-		a.TLS.ServerName = c.ServerName
-	}
+	a.TLS, err = c.TLS.Config("Temporal", a.APIKey != "")
 	return a, err
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,10 +18,20 @@ import (
 )
 
 func someSaved() alarm.Saved {
-	return alarm.Saved{Last: 9, LastChange: t0 + 5, Active: []alarm.Alarm{
-		{Index: 3, Kind: alarm.TokenStuck, Net: "orders", Subject: "paid \"€\"\n", Raised: t0, Since: t0 - 600e6, Affected: 7, Text: `a \ b`},
-		{Index: 7, Kind: alarm.SourceLost, Subject: "p\xff", Raised: t0 + 5, Since: t0, Affected: 1<<64 - 1},
+	return alarm.Saved{Last: 9, LastChange: t0 + 5, Alarms: []alarm.Entry{
+		{Alarm: alarm.Alarm{Index: 3, Kind: alarm.TokenStuck, Net: "orders", Subject: "paid \"€\"\n", Raised: t0, Since: t0 - 600e6, Affected: 7, Text: `a \ b`}, Phase: alarm.Raised},
+		{Alarm: alarm.Alarm{Index: 7, Kind: alarm.SourceLost, Subject: "p\xff", Raised: t0 + 5, Since: t0, Affected: 1<<64 - 1}, Phase: alarm.Raised},
 	}}
+}
+
+// indicesIn returns the indices of alarms in a phase.
+func indicesIn(p alarm.Phase, s alarm.Saved) (all []uint32) {
+	for i := range s.Alarms {
+		if s.Alarms[i].Phase == p {
+			all = append(all, s.Alarms[i].Index)
+		}
+	}
+	return all
 }
 
 func TestTheFileIsReplacedAtomically(t *testing.T) {
@@ -50,7 +61,9 @@ func TestFilesOfEarlierVersionsAreRead(t *testing.T) {
 		t.Fatal(err, state.damage)
 	}
 	s := state.value
-	if want := (someSaved().Active[0]); len(s.Active) != 2 || len(s.Clearing) != 2 || len(s.Raising) != 1 || len(s.Cleared) != 3 || s.Last != 9 || s.Active[0].Text != want.Text || s.Active[0].Lost == nil {
+	raised, raising := indicesIn(alarm.Raised, s), indicesIn(alarm.Raising, s)
+	first := s.Alarms[slices.IndexFunc(s.Alarms, func(e alarm.Entry) bool { return e.Phase == alarm.Raised })]
+	if len(raised) != 1 || len(raising) != 1 || len(s.Alarms) != 4 || len(s.Cleared) != 3 || s.Last != 9 || first.Text != someSaved().Alarms[0].Text || first.Lost == nil {
 		t.Errorf("got %+v", s)
 	}
 	notes, err := readNotes("testdata/unframed.notes")

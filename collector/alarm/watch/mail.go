@@ -12,17 +12,11 @@ import (
 // ErrBusy is wrapped by the error of Fold if too many pages wait.
 var ErrBusy = errors.New("too many pages are waiting")
 
-// inboxLength is the number of pages that may wait.
+// inboxLength is the number of pages and requests that may wait.
 const inboxLength = 256
 
-// message is a page from another process, or without a page a request to share all alarms
-// or all notes.
-type message struct {
-	page  *alarm.Saved
-	notes *alarm.Noted
-	ask   bool // request the same from the others
-	share bool // all notes
-}
+// mail is what Run does for another goroutine. It returns the changes to notify.
+type mail func(now int64) []alarm.Change
 
 // Fold merges a page that another process of the pair passed to Config.Share. Its error
 // wraps alarm.ErrState or ErrBusy. Fold is safe for concurrent use.
@@ -31,15 +25,23 @@ func (w *Watcher) Fold(page []byte) error {
 	if err != nil {
 		return err
 	}
-	if !w.post(message{page: &s}) {
-		return fmt.Errorf("%w: %d", ErrBusy, inboxLength)
-	}
-	return nil
+	return w.post(func(now int64) []alarm.Change {
+		w.file.saved, w.stale = false, true
+		return w.core.Fold(&s, now)
+	})
 }
 
 // ShareAll makes Run pass all alarms to Config.Share, and request those of the other
 // processes if ask is set. It is safe for concurrent use.
-func (w *Watcher) ShareAll(ask bool) { w.post(message{ask: ask}) }
+func (w *Watcher) ShareAll(ask bool) {
+	_ = w.post(func(int64) []alarm.Change { // the others ask again
+		if w.cfg.Share != nil {
+			w.cfg.Share(w.core.All(), ask)
+			w.shareAllNotes()
+		}
+		return nil
+	})
+}
 
 // FoldNotes merges a page that another process of the pair passed to Config.ShareNotes. Its
 // error wraps alarm.ErrState or ErrBusy. FoldNotes is safe for concurrent use.
@@ -48,14 +50,19 @@ func (w *Watcher) FoldNotes(page []byte) error {
 	if err != nil {
 		return err
 	}
-	if !w.post(message{notes: &n}) {
-		return fmt.Errorf("%w: %d", ErrBusy, inboxLength)
-	}
-	return nil
+	return w.post(func(now int64) []alarm.Change {
+		w.core.FoldNotes(n, now)
+		return nil
+	})
 }
 
 // ShareAllNotes makes Run pass all notes to Config.ShareNotes. It is safe for concurrent use.
-func (w *Watcher) ShareAllNotes() { w.post(message{share: true}) }
+func (w *Watcher) ShareAllNotes() {
+	_ = w.post(func(int64) []alarm.Change { // as in ShareAll
+		w.shareAllNotes()
+		return nil
+	})
+}
 
 // NotesDigest returns a text that is equal in two processes that have the same
 // acknowledgements and silences. It is safe for concurrent use.
@@ -65,40 +72,22 @@ func (w *Watcher) NotesDigest() string { return *w.notesDigest.Load() }
 // the same indices and phases. It is safe for concurrent use.
 func (w *Watcher) Digest() string { return *w.digest.Load() }
 
-// post queues a message, and reports whether there was room.
-func (w *Watcher) post(m message) bool {
+// post gives Run something to do, unless too much waits.
+func (w *Watcher) post(m mail) error {
 	select {
 	case w.inbox <- m:
+		w.rouse()
+		return nil
 	default:
-		return false
+		return fmt.Errorf("%w: %d", ErrBusy, inboxLength)
 	}
-	select {
-	case w.wake <- struct{}{}:
-	default: // Run is already woken
-	}
-	return true
 }
 
-// receive handles all waiting messages, and returns the changes to notify.
+// receive does what waits, and returns the changes to notify.
 func (w *Watcher) receive(now int64) (changes []alarm.Change) {
 	for len(w.inbox) > 0 {
-		m := <-w.inbox
-		switch {
-		case m.notes != nil:
-			w.core.FoldNotes(*m.notes, now)
-			continue
-		case m.share:
-			w.shareAllNotes()
-			continue
-		case m.page == nil:
-			if w.cfg.Share != nil {
-				w.cfg.Share(w.core.All(), m.ask)
-				w.shareAllNotes()
-			}
-			continue
-		}
-		changes = append(changes, w.core.Fold(m.page, now)...)
-		w.file.saved, w.stale = false, true
+		do := <-w.inbox
+		changes = append(changes, do(now)...)
 	}
 	return changes
 }

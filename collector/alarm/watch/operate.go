@@ -12,12 +12,6 @@ import (
 	"github.com/pnagent/pnagent/collector/alarm"
 )
 
-// order is what an operator asks for. Run carries it out.
-type order struct {
-	change func(d *alarm.Coordinator, now int64) error
-	done   chan error // has room for the result
-}
-
 // Acknowledge acknowledges active alarms by their indices, see alarm.Coordinator. It is safe for
 // concurrent use, and needs Run.
 func (w *Watcher) Acknowledge(ctx context.Context, indices []uint32, by, comment string) error {
@@ -35,17 +29,28 @@ func (w *Watcher) acknowledge(ctx context.Context, indices []uint32, by, comment
 	})
 }
 
-// Silence silences alarms from now on for a time, see alarm.Coordinator. It is safe for
-// concurrent use, and needs Run.
-func (w *Watcher) Silence(ctx context.Context, of alarm.Selection, length time.Duration, by, comment string) (alarm.Silence, error) {
+// Silence silences alarms for a time, from now on, from s.From on, or whenever s.Recurs; see
+// alarm.Coordinator. A silence that recurs has no other length; without s.Until it does so for alarm.MaxSeries. It is
+// safe for concurrent use, and needs Run.
+func (w *Watcher) Silence(ctx context.Context, s alarm.Silence, length time.Duration) (shown alarm.Silence, err error) {
 	random := make([]byte, 8)
 	_, _ = rand.Read(random) // never fails
-	s := alarm.Silence{ID: hex.EncodeToString(random), By: by, Comment: comment, Selection: of}
-	err := w.order(ctx, func(d *alarm.Coordinator, now int64) error {
-		s.From, s.Until = now, now+length.Microseconds()
+	s.ID = hex.EncodeToString(random)
+	err = w.order(ctx, func(d *alarm.Coordinator, now int64) error {
+		s.From = max(s.From, now)
+		switch {
+		case s.Recurs.Cron == "":
+			s.Until = s.From + length.Microseconds()
+		case s.Until == 0:
+			s.Until = s.From + alarm.MaxSeries.Microseconds()
+		}
+		if s.Recurs.Cron != "" {
+			s.Recurs.For = length
+		}
+		shown = s.Shown(now)
 		return d.Silence(s)
 	})
-	return s, err
+	return shown, err
 }
 
 // Unsilence ends a silence before its time, see alarm.Coordinator. It is safe for concurrent
@@ -65,25 +70,23 @@ func (w *Watcher) Close(ctx context.Context, indices []uint32, of alarm.Selectio
 	return done, err
 }
 
-// order makes Run carry out a change, and returns its result.
+// order makes Run carry out a change, and returns its result. Run saves and shares the change before.
 func (w *Watcher) order(ctx context.Context, change func(d *alarm.Coordinator, now int64) error) error {
-	o := order{change, make(chan error, 1)}
+	done := make(chan error, 1)
+	obey := func(now int64) {
+		err := change(w.core, now)
+		if err == nil {
+			w.takeNotes(false, now)
+			w.show()
+		}
+		done <- err
+	}
 	select {
-	case w.orders <- o:
-		return <-o.done
+	case w.orders <- obey:
+		return <-done
 	case <-ctx.Done():
 		return fmt.Errorf("change the notes of alarms: %w", ctx.Err())
 	}
-}
-
-// obey carries out an order, and saves and shares it before it answers.
-func (w *Watcher) obey(o order, now int64) {
-	err := o.change(w.core, now)
-	if err == nil {
-		w.takeNotes(false, now)
-		w.show()
-	}
-	o.done <- err
 }
 
 // takeNotes drops what is over, and saves and shares the changes of notes.

@@ -65,7 +65,7 @@ func TestNotesAreKeptOverARestart(t *testing.T) {
 			Sinks: []Sink{{Name: "recorder", Send: sink.record}}}
 		watcher := New(cfg)
 		stop := operated(t, w, watcher)
-		silence, err := watcher.Silence(t.Context(), alarm.Selection{Place: "p2"}, time.Hour, "ada", "upgrade")
+		silence, err := watcher.Silence(t.Context(), alarm.Silence{By: "ada", Comment: "upgrade", Selection: alarm.Selection{Place: "p2"}}, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestOrdersForWhatIsNotThereAreRefused(t *testing.T) {
 				t.Errorf("%s: %v; want %v", what, c.err, c.want)
 			}
 		}
-		if _, err := watcher.Silence(t.Context(), alarm.Selection{}, time.Hour, "ada", ""); !errors.Is(err, alarm.ErrNote) {
+		if _, err := watcher.Silence(t.Context(), alarm.Silence{By: "ada"}, time.Hour); !errors.Is(err, alarm.ErrNote) {
 			t.Errorf("a silence of nothing: %v", err)
 		}
 		if a := watcher.State().Active[0]; a.Ack != nil {
@@ -181,7 +181,7 @@ func TestTwoSidecarsShareNotes(t *testing.T) {
 			t.Error("digests differ at the start")
 		}
 		stopSecond := operated(t, other, pair[1])
-		if _, err := pair[1].Silence(t.Context(), alarm.Selection{Place: "p1"}, time.Minute, "ada", ""); err != nil {
+		if _, err := pair[1].Silence(t.Context(), alarm.Silence{By: "ada", Selection: alarm.Selection{Place: "p1"}}, time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		stopFirst := operated(t, w, pair[0])

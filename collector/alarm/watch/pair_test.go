@@ -62,7 +62,7 @@ func TestRunWaitsForUnfinishedNotificationsAndSharesThem(t *testing.T) {
 			}
 		}})
 		w.run(t, watcher, 10*time.Millisecond)
-		if s := last.Load(); s == nil || len(s.Active) != 1 || len(s.Raising) != 0 {
+		if s := last.Load(); s == nil || len(s.Alarms) != 1 || s.Alarms[0].Phase != alarm.Raised {
 			t.Errorf("the last that is shared is %+v", s)
 		}
 	})

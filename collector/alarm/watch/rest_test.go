@@ -51,7 +51,7 @@ func TestAWatcherWakesForWhatIsDue(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { _ = watcher.Run(ctx) })
-		if _, err := watcher.Silence(ctx, alarm.Selection{Place: "p1"}, time.Minute, "ada", ""); err != nil {
+		if _, err := watcher.Silence(ctx, alarm.Silence{By: "ada", Selection: alarm.Selection{Place: "p1"}}, time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		wait := func(d time.Duration, raised, cleared, reports int) {

@@ -9,8 +9,8 @@ import (
 	"github.com/pnagent/pnagent/internal/framed"
 )
 
-// stateFile is a file for the next process. A disk that hangs delays the alarms once, by at
-// most atomicfile.Patience.
+// stateFile saves what the sidecar reads after its next start. If the disk hangs, alarms are
+// delayed once, by at most atomicfile.Patience.
 type stateFile struct {
 	content framed.Content
 	path    string // "" for none

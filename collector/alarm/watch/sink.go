@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -45,6 +46,28 @@ type Sink struct {
 	// calls done once, from any goroutine. The error has a method Reason, which returns
 	// an alarm.Failure as a text.
 	Deliver func(n alarm.Notification, done func(error))
+
+	// Queue, of a recipient, has a queue that outlives the process; else nil. It gets only the notifications
+	// that name it.
+	Queue Queue
+}
+
+// Queue has the notifications of a recipient, see alarm.Recipient.
+type Queue interface {
+	// Deliver is as Sink.Deliver. It does not call done for what another process sends.
+	Deliver(n alarm.Notification, done func(error))
+	// Duty says whether this process has the duty, and if not, whether another one has it, which
+	// sends what this one has not confirmed.
+	Duty(on, elsewhere bool)
+	Counters() alarm.SinkCounters
+}
+
+// gets reports whether a notification is for the sink.
+func (s *Sink) gets(n *alarm.Notification) bool {
+	if s.Queue == nil {
+		return n.Reminder == alarm.Reminder{}
+	}
+	return slices.Contains(n.To, s.Name)
 }
 
 // failureOf returns the failure of an error.
@@ -93,6 +116,10 @@ func newSender(s Sink, log *slog.Logger) *sender {
 
 // enqueue queues a notification, or counts it as failed. It never waits.
 func (m *sender) enqueue(n delivery) {
+	if m.sink.Queue != nil {
+		m.sink.Queue.Deliver(n.Notification, func(error) { n.done() })
+		return
+	}
 	if m.sink.Deliver != nil {
 		m.sink.Deliver(n.Notification, func(err error) { m.settle(n, err) })
 		return
@@ -182,6 +209,9 @@ func (m *sender) report(ctx context.Context, err error) {
 }
 
 func (m *sender) counters() alarm.SinkCounters {
+	if m.sink.Queue != nil {
+		return m.sink.Queue.Counters()
+	}
 	c := alarm.SinkCounters{Name: m.sink.Name, Sent: m.sent.Load()}
 	for why := range m.failed {
 		c.Failed[why] = m.failed[why].Load()

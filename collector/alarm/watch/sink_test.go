@@ -73,7 +73,7 @@ func TestASinkReportsLaterWhatBecameOfANotification(t *testing.T) {
 	watcher := New(Config{Sinks: []Sink{{Name: "later", Deliver: func(_ alarm.Notification, d func(error)) { done = append(done, d) }}}})
 	view := alarmtest.ViewOf(alarmtest.Wide("n", 7, t0))
 	watcher.work(view, t0+601e6)
-	waits := func() []uint32 { s := watcher.core.Saved(); return s.Raising }
+	waits := func() []uint32 { return indicesIn(alarm.Raising, watcher.core.Saved()) }
 	if len(done) != 7 || len(waits()) != 7 {
 		t.Fatalf("%d are delivered, %d are raising", len(done), len(waits()))
 	}

@@ -29,6 +29,7 @@ type Config struct {
 	NotesFile   string             // the same for acknowledgements, silences and cleared alarms
 	History     int                // cleared alarms to keep, at most alarm.MaxHistory; 0 is alarm.DefaultHistory
 	Sinks       []Sink
+	Recipients  []alarm.Recipient // of Sinks with a Queue
 	// Duty returns the duty of this process; nil is always on. The Watcher calls release
 	// after one step by that duty. Until then no other process may take the duty.
 	Duty func() (duty alarm.Duty, release func())
@@ -56,10 +57,11 @@ type Watcher struct {
 	file, notesFile stateFile
 	stale           bool          // a change is not published yet
 	shown           alarm.Figures // as of the last show
-	inbox           chan message
+	inbox           chan mail
 	wake            chan struct{} // there is a message, a confirmation, or other rules
-	orders          chan order
+	orders          chan func(now int64)
 
+	role                role                        // as of the last step
 	rules               atomic.Pointer[alarm.Rules] // to use from the next step on; nil for no change
 	state               latest.Value[alarm.ActiveSet]
 	digest, notesDigest atomic.Pointer[string]
@@ -82,12 +84,12 @@ func New(cfg Config) *Watcher {
 	if cfg.Duty == nil {
 		cfg.Duty = func() (alarm.Duty, func()) { return alarm.Duty{On: true}, func() {} }
 	}
-	w := &Watcher{cfg: cfg, inbox: make(chan message, inboxLength), wake: make(chan struct{}, 1), orders: make(chan order),
+	w := &Watcher{cfg: cfg, inbox: make(chan mail, inboxLength), wake: make(chan struct{}, 1), orders: make(chan func(int64)),
 		file:      stateFile{content: alarmsContent, write: writeState, path: cfg.StateFile, what: "cannot save the alarms; a restart would raise them again"},
 		notesFile: stateFile{content: notesContent, write: writeState, path: cfg.NotesFile, what: "cannot save acknowledgements and silences; a restart would lose them"}}
 	noted := w.notesBefore()
 	saved := w.before(noted.Largest())
-	w.core = alarm.NewCoordinator(alarm.Start{Rules: cfg.Rules, Saved: saved, Noted: noted, History: cfg.History, ForgetAfter: cfg.ForgetAfter, Name: cfg.Name}, time.Now().UnixMicro())
+	w.core = alarm.NewCoordinator(alarm.Start{Rules: cfg.Rules, Saved: saved, Noted: noted, History: cfg.History, ForgetAfter: cfg.ForgetAfter, Name: cfg.Name, Recipients: cfg.Recipients}, time.Now().UnixMicro())
 	w.show()
 	for _, s := range cfg.Sinks {
 		w.senders = append(w.senders, newSender(s, cfg.Log))
@@ -144,8 +146,8 @@ func (w *Watcher) Run(ctx context.Context) error {
 		case view = <-w.cfg.Views:
 		case <-w.wake:
 		case <-w.cfg.Turned:
-		case o := <-w.orders:
-			w.obey(o, time.Now().UnixMicro())
+		case obey := <-w.orders:
+			obey(time.Now().UnixMicro())
 		case <-timer.C:
 		case <-ctx.Done():
 			continue
@@ -184,6 +186,7 @@ func (w *Watcher) work(view *merge.View, now int64) {
 		w.core.Reload(rules)
 	}
 	changes = append(changes, w.core.Turn(duty, now)...)
+	w.turn(duty)
 	if view != nil {
 		changes = append(changes, w.core.Step(view, now)...)
 	}
@@ -224,21 +227,44 @@ func (w *Watcher) notify(changes []alarm.Change, now int64) {
 		w.show()
 	}
 	for _, n := range due {
-		w.log(n)
+		w.log(&n)
 		w.send(n)
 	}
 }
 
-// send queues a notification for all sinks.
+// role is what queues know of the duty.
+type role struct{ known, on, elsewhere bool }
+
+// turn passes to the queues of recipients which process has the duty.
+func (w *Watcher) turn(duty alarm.Duty) {
+	now := role{true, duty.On, duty.Elsewhere}
+	if now == w.role {
+		return
+	}
+	w.role = now
+	for _, s := range w.senders {
+		if s.sink.Queue != nil {
+			s.sink.Queue.Duty(duty.On, duty.Elsewhere)
+		}
+	}
+}
+
+// send queues a notification for its sinks.
 func (w *Watcher) send(n alarm.Notification) {
+	var to []*sender
+	for _, s := range w.senders {
+		if s.sink.gets(&n) {
+			to = append(to, s)
+		}
+	}
 	var left atomic.Int64
-	left.Store(int64(len(w.senders)))
+	left.Store(int64(len(to)))
 	w.waiting.Add(1)
 	done := func() {
 		if left.Add(-1) > 0 {
 			return
 		}
-		if n.Suppressed == 0 {
+		if n.Suppressed == 0 && n.Reminder == (alarm.Reminder{}) {
 			w.mu.Lock()
 			w.confirmed = append(w.confirmed, n.Change)
 			w.mu.Unlock()
@@ -246,10 +272,11 @@ func (w *Watcher) send(n alarm.Notification) {
 		w.waiting.Add(-1)
 		w.rouse()
 	}
-	for _, s := range w.senders {
+	for _, s := range to {
 		s.enqueue(delivery{Notification: n, done: done})
 	}
-	if len(w.senders) == 0 {
+	if len(to) == 0 {
+		left.Store(1)
 		done()
 	}
 }
@@ -287,16 +314,21 @@ func (w *Watcher) show() {
 }
 
 // log logs notifications and not changes, so that a storm does not fill the log.
-func (w *Watcher) log(n alarm.Notification) {
+func (w *Watcher) log(n *alarm.Notification) {
 	if n.Suppressed != 0 {
 		w.cfg.Log.Warn("suppressed notifications: too many alarms changed at once", "suppressed", n.Suppressed)
 		return
 	}
 	what, a := "alarm cleared", &n.Alarm
-	if n.Raise {
+	switch {
+	case n.Reminder.Escalated:
+		what = "alarm escalated"
+	case n.Reminder.Due != 0:
+		what = "reminder of an alarm"
+	case n.Raise:
 		what = "alarm raised"
 	}
-	w.cfg.Log.Info(what, "index", a.Index, "alarm", a.Kind.String(), "severity", a.Severity.String(), "net", a.Net, "subject", a.Subject, "text", a.Text)
+	w.cfg.Log.Info(what, "index", a.Index, "alarm", a.Kind.String(), "severity", a.Severity.String(), "net", a.Net, "subject", a.Subject, "reason", a.Reason().String(), "instance", a.Why.Instance, "text", a.Text)
 }
 
 // save writes the state if it changed or the last write failed.

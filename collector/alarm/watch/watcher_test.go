@@ -260,7 +260,7 @@ func TestADamagedFileIsLoggedAndItsIndicesAreNotUsedAgain(t *testing.T) {
 	if got := watcher.State().Active; len(got) != 1 || got[0].Index <= least {
 		t.Errorf("%+v; expected an index above %d", got, least)
 	}
-	if saved, err := readState(path); err != nil || len(saved.value.Active) != 1 {
+	if saved, err := readState(path); err != nil || len(saved.value.Alarms) != 1 {
 		t.Errorf("then the file has %+v, %v", saved, err)
 	}
 }
@@ -285,7 +285,7 @@ func TestADirectoryThatCannotBeWrittenStopsNoAlarm(t *testing.T) {
 		t.Fatal(err)
 	}
 	watcher.work(alarmtest.ViewOf(alarmtest.Wide("n", 1, t0)), t0+701e6)
-	if saved, err := readState(filepath.Join(file, "alarms.state")); err != nil || len(saved.value.Active) != 1 {
+	if saved, err := readState(filepath.Join(file, "alarms.state")); err != nil || len(saved.value.Alarms) != 1 {
 		t.Errorf("when there is a directory the file has %+v, %v", saved, err)
 	}
 }
@@ -313,8 +313,8 @@ func TestADiskThatHangsDelaysAlarmsOnceAndBriefly(t *testing.T) {
 			return err
 		}
 		watcher.work(alarmtest.ViewOf(alarmtest.Wide("n", 5, 1)), time.Now().UnixMicro())
-		if len(last.Active) != 5 || !watcher.file.saved {
-			t.Errorf("when the disk answers %d are saved", len(last.Active))
+		if len(last.Alarms) != 5 || !watcher.file.saved {
+			t.Errorf("when the disk answers %d are saved", len(last.Alarms))
 		}
 	})
 }

@@ -48,8 +48,13 @@ func RandomSource(r *rand.Rand, name string, places, transitions int, now int64)
 			p.LastInjection = max(p.LastInjection, injected)
 			p.Injected.Add(injected)
 			p.Ages.Add(injected, now, 1)
-			p.Stuck = stats.MergeStuck(p.Stuck, []stats.Token{{Instance: fmt.Sprint("i", r.IntN(999)), Injected: injected,
-				Waits: []stats.Wait{{Transition: r.Int32N(int32(transitions)), Reason: stats.ReasonMissing, Place: r.Int32N(int32(places)), Count: 1}}}})
+			token := stats.Token{Instance: fmt.Sprint("i", r.IntN(999)), Injected: injected,
+				Waits: []stats.Wait{{Transition: r.Int32N(int32(transitions)), Reason: stats.ReasonMissing, Place: r.Int32N(int32(places)), Count: 1}}}
+			if r.IntN(2) == 0 {
+				token.Waits[0] = stats.Wait{Transition: r.Int32N(int32(transitions)), Reason: stats.ReasonDelayed, Place: stats.NoPlace, Until: now + age()}
+			}
+			p.Stuck = stats.MergeStuck(p.Stuck, []stats.Token{token})
+			p.Groups = stats.MergeGroups(p.Groups, []stats.Group{{Reason: token.Waits[0].Reason, Tokens: 1, Due: token.Due(), Oldest: token}})
 		}
 		for range r.IntN(20) {
 			p.Departures++

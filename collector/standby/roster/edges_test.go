@@ -102,7 +102,8 @@ func TestAMemberWithoutOwnMessagesForSilentIsNotReady(t *testing.T) {
 	if !l.self.Ready {
 		t.Error("it is not ready before that")
 	}
-	if l.pass(1); l.self.Ready {
+	l.pass(1)
+	if l.self.Ready {
 		t.Error("it is ready")
 	}
 }
@@ -178,7 +179,8 @@ func TestWhichSendersAreNew(t *testing.T) {
 	if l.Awaits("a") || l.Awaits("unknown") {
 		t.Error("it awaits sources that it did not request")
 	}
-	if l.Fetched("unknown"); l.Awaits("unknown") {
+	l.Fetched("unknown")
+	if l.Awaits("unknown") {
 		t.Error("it awaits sources of an unknown member")
 	}
 }
@@ -224,7 +226,8 @@ func TestWhoseAlarmsAreAskedFor(t *testing.T) {
 	for range Silent / Interval {
 		l.pass(Interval, Message{ID: "z"}, third("x"))
 	}
-	if l.pass(stepEvery, third("y")); !l.Ask(l.now) {
+	l.pass(stepEvery, third("y"))
+	if !l.Ask(l.now) {
 		t.Error("it does not ask a third one when the one on duty is gone")
 	}
 }
@@ -234,7 +237,11 @@ func TestAMemberThatStartsIsNotReady(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	want := Message{Version: Version, ID: "me", Name: "n", Priority: 3, Started: 7, Sources: true}
 	self := want
-	self.Version, self.Up, self.Ready, self.OnDuty, self.Bye = 9, true, true, true, true
+	self.Version = 9
+	self.Up = true
+	self.Ready = true
+	self.OnDuty = true
+	self.Bye = true
 	r := New(self, 0, now)
 	if got := *r.Announce(now); got != want {
 		t.Errorf("got announcement %+v; want %+v", got, want)

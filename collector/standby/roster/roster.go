@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -73,7 +74,11 @@ type peer struct {
 // fields of self. The member is ready after settle, or Settle if that is longer, while
 // another one is on duty; otherwise once it is on duty itself.
 func New(self Message, settle time.Duration, now time.Time) *Roster {
-	self.Version, self.Up, self.Ready, self.OnDuty, self.Bye = Version, false, false, false, false
+	self.Version = Version
+	self.Up = false
+	self.Ready = false
+	self.OnDuty = false
+	self.Bye = false
 	return &Roster{self: self, settle: max(settle, Settle), peers: map[string]*peer{}, began: now, since: now, resumed: now, echo: now, unsync: now, stepped: now}
 }
 
@@ -348,7 +353,11 @@ func (r *Roster) detectPause(now time.Time) {
 // come and gone. A member on duty stays on duty until it receives a message of another
 // one that comes first.
 func (r *Roster) listen(now time.Time) {
-	r.since, r.began, r.resumed, r.unsync, r.self.Ready = now, now, now, now, false
+	r.since = now
+	r.began = now
+	r.resumed = now
+	r.unsync = now
+	r.self.Ready = false
 }
 
 // first reports whether this member may be on duty: no live member comes first or
@@ -393,13 +402,19 @@ func (r *Roster) IDs() []string { return slices.Collect(maps.Keys(r.peers)) }
 // State returns the state as of the last Step.
 func (r *Roster) State() State {
 	s := State{OnDuty: r.self.OnDuty, From: r.from, Known: len(r.peers), Shared: true, Skip: r.skip(), Unsync: r.unsync, At: r.stepped}
+	var unable []string
 	for _, p := range r.peers {
 		if r.lives(p, r.stepped) {
 			s.Live++
 			s.Shared = s.Shared && (!p.OnDuty || p.Digest != "")
+			if !p.Up {
+				unable = append(unable, p.Name)
+			}
 		}
 		s.StandsIn = s.StandsIn || p.Priority < r.self.Priority
 	}
+	slices.Sort(unable)
+	s.Able, s.Unable = r.self.Up, strings.Join(unable, ", ")
 	return s
 }
 
@@ -418,6 +433,8 @@ func (r *Roster) skip() uint32 {
 // State is the state of a group at one moment.
 type State struct {
 	OnDuty   bool      // this member sends notifications
+	Able     bool      // and can do so
+	Unable   string    // names of the other live members that cannot send any; "" for none
 	From     time.Time // if OnDuty: changes from here may not have been notified; zero for all changes
 	Live     int       // other members that are live
 	Known    int       // other members of the last 24 hours

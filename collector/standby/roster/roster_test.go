@@ -115,7 +115,8 @@ func (s *space) step(m *simulated) *Message {
 	state, self := r.State(), r.self
 	msg := r.Step(!m.down, s.now)
 	after := r.State()
-	if after.At = state.At; early && (msg != nil || after != state || r.self != self) {
+	after.At = state.At
+	if early && (msg != nil || after != state || r.self != self) {
 		s.t.Fatalf("%s: a step before it is due changes\n%+v to\n%+v", m.name, state, after)
 	}
 	return msg

@@ -20,7 +20,7 @@ type Decision struct {
 	of       *petri.Decision
 	requires []*Decision
 	table    *table
-	literal  value // if table is nil
+	literal  value // if table is nil; also that of a boxed context
 	paths    []string
 	types    map[string]string // of inputs, by name
 }
@@ -97,10 +97,26 @@ func (d *Decision) fault(pos petri.Pos, format string, args ...any) error {
 }
 
 func (d *Decision) compile() (err error) {
-	if d.of.Table == nil {
+	switch {
+	case d.of.Table != nil:
+		return d.compileTable()
+	case d.of.Entries == nil:
 		d.literal, err = d.expression(&d.of.Expression, "the expression")
 		return err
 	}
+	entries := make([]value, len(d.of.Entries))
+	for i := range entries {
+		of := &d.of.Entries[i]
+		entries[i], err = d.expression(&of.DecisionText, fmt.Sprintf("entry %d of its context, %s", i+1, scan.Quote(of.Name)))
+		if err != nil {
+			return err
+		}
+	}
+	d.literal = func(e *evaluation) (any, error) { return d.context(e, entries) }
+	return nil
+}
+
+func (d *Decision) compileTable() error {
 	t, from := &table{}, d.of.Table
 	for i := range from.Inputs {
 		v, err := d.expression(&from.Inputs[i].DecisionText, fmt.Sprintf("input %d", i+1))

@@ -227,7 +227,7 @@ func TestRequiredDecisionsAreVariables(t *testing.T) {
 	}
 	for id, want := range map[string]string{
 		"a":      `d.dmn:10:1: decision "a": it requires itself, by a → b → a`,
-		"boxed":  `d.dmn:12:1: decision "boxed": it has neither a decision table nor a literal expression`,
+		"boxed":  `d.dmn:12:1: decision "boxed": its boxed context has no entries`,
 		"script": `decision "script": an expression in the language "groovy"; expected FEEL or UEL`,
 		"bkm":    `decision "bkm": it requires a business knowledge model`,
 		"lost":   `decision "lost": it requires "none", which is not in the file`,
@@ -246,7 +246,7 @@ func TestRequiredDecisionsAreVariables(t *testing.T) {
 
 func TestFilesThatAreNoDecisions(t *testing.T) {
 	for text, want := range map[string]string{
-		``: `d.dmn`, `<a/>`: `d.dmn:1:1: the element <a> in the namespace ""; expected one <definitions> of DMN`,
+		``: `d.dmn`, `<a/>`: `d.dmn:1:1: the root element is <a> in the namespace ""; expected <definitions> of DMN`,
 		`<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/"/>`:                                                                                                    `no decision in the file`,
 		`<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/"><decision/></definitions>`:                                                                            `a decision without an id`,
 		`<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/"><decision id="a"/><decision id="a"/></definitions>`:                                                   `a second decision "a", after that at 1:67`,
@@ -284,5 +284,35 @@ func TestADecisionIsBounded(t *testing.T) {
 	}
 	if r, err := decide(t, tableOf(`hitPolicy="COLLECT"`, []string{"n:number"}, []string{"y"}, rows...), "d", `{"n": 1}`); err == nil || !strings.Contains(err.Error(), "steps") {
 		t.Errorf("%v, %v", r, err)
+	}
+}
+
+// An entry of a boxed context sees those before it, and the decisions that it requires; one without a name is the result.
+func TestBoxedContexts(t *testing.T) {
+	entry := func(name, text string) string {
+		if name != "" {
+			name = `<variable name="` + name + `"/>`
+		}
+		return "<contextEntry>" + name + "<literalExpression><text>" + text + "</text></literalExpression></contextEntry>"
+	}
+	for content, want := range map[string]string{
+		entry("a", "x + 1") + entry("the sum", "a + x"):                `{"a":3,"the sum":5}`,
+		entry("a", "x + 1") + entry("b", "a * 2") + entry("", "b + a"): `9`,
+		entry("x", "x + 1") + entry("", "x"):                           `3`,
+		`<contextEntry><variable name="a"/><list/></contextEntry>`:     `decision "d": its boxed context has an entry that is not a literal expression`,
+		entry("a", "1 +"):                         `entry 1 of its context, "a": line 1, column 4: found the end; expected an expression`,
+		entry("a", "later") + entry("later", "1"): `{"a":null,"later":1}`,
+		``: `decision "d": its boxed context has no entries`,
+	} {
+		file := `<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/"><decision id="d" name="The decision"><context>` + content + `</context></decision></definitions>`
+		r, err := decide(t, file, "d", `{"x":2}`)
+		got := ""
+		if err == nil {
+			text, _ := json.Marshal(feel.Export(r.Value()))
+			got = string(text)
+		}
+		if err == nil && got != want || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %s, %v; want %s", content, got, err, want)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -74,6 +75,23 @@ func (d *Decision) eval(e *evaluation) (*Result, error) {
 		return out, err
 	}
 	return out, d.choose(e, out, hits)
+}
+
+// context evaluates the entries of a boxed context in their order.
+func (d *Decision) context(e *evaluation, entries []value) (any, error) {
+	outside, c := e.results, feel.NewContext()
+	e.results = maps.Clone(outside)
+	defer func() { e.results = outside }()
+	for i, entry := range entries {
+		v, err := entry(e)
+		name := d.of.Entries[i].Name
+		if err != nil || name == "" {
+			return v, err
+		}
+		c.Set(name, v)
+		e.results[name] = v
+	}
+	return c, nil
 }
 
 // evaluate returns the values of expressions; that of one that is nil is null.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cockroachdb/apd/v3"
 	"github.com/pnagent/pnagent/engine/guard/scan"
+	"github.com/woodsbury/decimal128"
 )
 
 // equal compares as = does: true, false, or nil for values of different kinds. Times
@@ -86,9 +86,9 @@ func equalContexts(r *run, x, y *Context) any {
 // order compares values of one kind that have an order.
 func order(a, b any) (int, bool) {
 	switch x := a.(type) {
-	case *apd.Decimal:
-		if y, ok := b.(*apd.Decimal); ok {
-			return x.Cmp(y), true
+	case decimal128.Decimal:
+		if y, ok := b.(decimal128.Decimal); ok {
+			return decimal128.Compare(x, y), true
 		}
 	case string:
 		if y, ok := b.(string); ok {
@@ -112,7 +112,7 @@ func order(a, b any) (int, bool) {
 		}
 	case Span:
 		if y, ok := b.(Span); ok {
-			return x.Seconds.Cmp(y.Seconds), true
+			return decimal128.Compare(x.Seconds, y.Seconds), true
 		}
 	}
 	return 0, false

@@ -27,7 +27,8 @@ func Compile(text string, names ...string) (p *Program, err error) {
 	defer func() { err = scan.Caught(recover(), err) }()
 	in := newParser(text, names)
 	root := in.expression()
-	if in.Skip(); in.Pos < len(in.Text) {
+	in.Skip()
+	if in.Pos < len(in.Text) {
 		in.Unexpected("an operator or the end")
 	}
 	return &Program{root: root, paths: in.Paths()}, nil

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cockroachdb/apd/v3"
+	"github.com/woodsbury/decimal128"
 )
 
 // builtin is a function of FEEL. form is alternative lists of parameters, such as "list; a, b…",
@@ -92,32 +92,42 @@ func single(v any) any {
 	return v
 }
 
-// number1 returns a builtin of one number.
-func number1(call func(r *run, d *apd.Decimal) any) *builtin {
-	return fn("number", func(r *run, a []any) any {
-		if d, ok := single(a[0]).(*apd.Decimal); ok {
-			return call(r, d)
+// of1 returns a builtin of one argument of a kind.
+func of1[A any](form string, call func(r *run, a A) any) *builtin {
+	return fn(form, func(r *run, args []any) any {
+		if a, ok := single(args[0]).(A); ok {
+			return call(r, a)
 		}
 		return nil
 	})
 }
 
+// of2 returns a builtin of two arguments of some kinds.
+func of2[A, B any](form string, call func(r *run, a A, b B) any) *builtin {
+	return fn(form, func(r *run, args []any) any {
+		a, ok := single(args[0]).(A)
+		b, ok2 := single(args[1]).(B)
+		if !ok || !ok2 {
+			return nil
+		}
+		return call(r, a, b)
+	})
+}
+
 // analytic returns a builtin of one number that costs some steps. It is nil where it is not
 // defined, such as the logarithm of 0.
-func analytic(steps int, op func(c *apd.Context, to, d *apd.Decimal) (apd.Condition, error)) *builtin {
-	return number1(func(r *run, d *apd.Decimal) any {
+func analytic(steps int, op func(d decimal128.Decimal) decimal128.Decimal) *builtin {
+	return of1("number", func(r *run, d decimal128.Decimal) any {
 		r.spend(steps)
-		out := new(apd.Decimal)
-		_, err := op(&decimal128, out, d)
-		return orNull(out, err)
+		return orNull(op(d))
 	})
 }
 
 // rounding returns a builtin that rounds to a scale, which may be missing if least is
 // 1.
-func rounding(params string, how apd.Rounder) *builtin {
-	return fn(params, func(r *run, a []any) any {
-		d, ok := single(a[0]).(*apd.Decimal)
+func rounding(params string, how rounder) *builtin {
+	return fn(params, func(_ *run, a []any) any {
+		d, ok := single(a[0]).(decimal128.Decimal)
 		scale := int64(0)
 		if len(a) > 1 && ok {
 			scale, ok = truncated(a[1])
@@ -125,21 +135,20 @@ func rounding(params string, how apd.Rounder) *builtin {
 		if !ok || scale < -6111 || scale > 6176 {
 			return nil
 		}
-		r.weigh(d, apd.New(1, -int32(scale)))
-		return orNull(rounded(d, int32(scale), how), nil)
+		return orNull(how(d, int(scale)))
 	})
 }
 
 // roundings are the modes of Java that Camunda takes.
-var roundings = map[string]apd.Rounder{"UP": apd.RoundUp, "DOWN": apd.RoundDown, "CEILING": apd.RoundCeiling, "FLOOR": apd.RoundFloor,
-	"HALF_UP": apd.RoundHalfUp, "HALF_DOWN": apd.RoundHalfDown, "HALF_EVEN": apd.RoundHalfEven}
+var roundings = map[string]rounder{"UP": roundUp, "DOWN": to(decimal128.ToZero), "CEILING": decimal128.Decimal.Ceil, "FLOOR": decimal128.Decimal.Floor,
+	"HALF_UP": to(decimal128.ToNearestAway), "HALF_DOWN": roundHalfDown, "HALF_EVEN": to(decimal128.ToNearestEven)}
 
 func toScale(r *run, a []any) any {
-	how := apd.RoundHalfEven
+	how := roundings["HALF_EVEN"]
 	if len(a) > 2 {
 		mode, _ := a[2].(string)
 		how = roundings[strings.ToUpper(mode)]
-		if how == "" {
+		if how == nil {
 			return nil
 		}
 	}
@@ -148,64 +157,50 @@ func toScale(r *run, a []any) any {
 
 var numeric = map[string]*builtin{
 	"decimal":         fn("n, scale; n, scale, mode", toScale),
-	"floor":           rounding("n; n, scale", apd.RoundFloor),
-	"ceiling":         rounding("n; n, scale", apd.RoundCeiling),
-	"round up":        rounding("n, scale", apd.RoundUp),
-	"round down":      rounding("n, scale", apd.RoundDown),
-	"round half up":   rounding("n, scale", apd.RoundHalfUp),
-	"round half down": rounding("n, scale", apd.RoundHalfDown),
+	"floor":           rounding("n; n, scale", roundings["FLOOR"]),
+	"ceiling":         rounding("n; n, scale", roundings["CEILING"]),
+	"round up":        rounding("n, scale", roundings["UP"]),
+	"round down":      rounding("n, scale", roundings["DOWN"]),
+	"round half up":   rounding("n, scale", roundings["HALF_UP"]),
+	"round half down": rounding("n, scale", roundings["HALF_DOWN"]),
 	"abs": fn("n", func(_ *run, a []any) any {
 		switch v := single(a[0]).(type) {
-		case *apd.Decimal:
-			return new(apd.Decimal).Abs(v)
+		case decimal128.Decimal:
+			return decimal128.Abs(v)
 		case Span:
-			return Span{new(apd.Decimal).Abs(v.Seconds)}
+			return Span{decimal128.Abs(v.Seconds)}
 		case MonthSpan:
 			return max(v, -v)
 		}
 		return nil
 	}),
-	"modulo": fn("dividend, divisor", func(r *run, a []any) any {
-		x, ok := single(a[0]).(*apd.Decimal)
-		y, ok2 := single(a[1]).(*apd.Decimal)
-		if !ok || !ok2 || y.IsZero() {
+	"modulo": of2("dividend, divisor", func(r *run, x, y decimal128.Decimal) any {
+		if y.IsZero() {
 			return nil
 		}
-		q, ok := divide(r, x, y).(*apd.Decimal)
+		q, ok := divide(r, x, y).(decimal128.Decimal)
 		if !ok {
 			return nil
 		}
-		r.weigh(q, integer(0))
-		q = rounded(q, 0, apd.RoundFloor)
-		if q == nil {
-			return nil
-		}
-		return subtract(r, x, multiply(r, y, q))
+		return subtract(r, x, multiply(r, y, q.Floor(0)))
 	}),
-	"sqrt":   analytic(50, (*apd.Context).Sqrt),
-	"log":    analytic(500, (*apd.Context).Ln),
-	"exp":    analytic(500, (*apd.Context).Exp),
-	"odd":    number1(func(r *run, d *apd.Decimal) any { return parity(r, d, 1) }),
-	"even":   number1(func(r *run, d *apd.Decimal) any { return parity(r, d, 0) }),
+	"sqrt":   analytic(50, decimal128.Sqrt),
+	"log":    analytic(500, decimal128.Log),
+	"exp":    analytic(500, decimal128.Exp),
+	"odd":    of1("number", func(r *run, d decimal128.Decimal) any { return parity(r, d, 1) }),
+	"even":   of1("number", func(r *run, d decimal128.Decimal) any { return parity(r, d, 0) }),
 	"number": fn("from; from, grouping separator, decimal separator", toNumber),
 }
 
-func parity(r *run, d *apd.Decimal, want int64) any {
-	r.weigh(d, integer(0))
-	rest := new(apd.Decimal)
-	c := decimal128
-	c.Precision = 7000
-	if _, err := c.Rem(rest, d, integer(2)); err != nil {
-		return nil
-	}
-	n, ok := whole(rest.Abs(rest))
-	return ok && n == want
+func parity(r *run, d decimal128.Decimal, want uint) any {
+	r.spend(100) // it may have 6145 digits
+	return d.Floor(0).Equal(d) && d.Int(nil).Bit(0) == want
 }
 
 func toNumber(r *run, a []any) any {
 	s, ok := single(a[0]).(string)
 	if !ok {
-		if d, is := single(a[0]).(*apd.Decimal); is && len(a) == 1 {
+		if d, is := single(a[0]).(decimal128.Decimal); is && len(a) == 1 {
 			return d
 		}
 		return nil
@@ -226,10 +221,11 @@ func toNumber(r *run, a []any) any {
 			s = strings.ReplaceAll(s, ",", ".")
 		}
 	}
-	if r.spend(len(s)); s == "" || strings.Trim(s, "0123456789.eE+-") != "" {
+	r.spend(len(s))
+	if s == "" || strings.Trim(s, "0123456789.eE+-") != "" {
 		return nil
 	}
-	return orNull(parseNumber(s), nil)
+	return parseNumber(s)
 }
 
 var contexts = map[string]*builtin{
@@ -256,11 +252,7 @@ var contexts = map[string]*builtin{
 		}
 		return nil
 	}),
-	"get entries": fn("m; context", func(r *run, a []any) any {
-		c, ok := single(a[0]).(*Context)
-		if !ok {
-			return nil
-		}
+	"get entries": of1("m; context", func(r *run, c *Context) any {
 		r.spend(3 * len(c.keys))
 		out := []any{}
 		for _, k := range c.keys {

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/cockroachdb/apd/v3"
 	"github.com/pnagent/pnagent/engine/guard/scan"
+	"github.com/woodsbury/decimal128"
 )
 
 // extensions are the functions that Camunda adds to those of DMN, other than uuid and random
@@ -53,21 +53,17 @@ var extensions = map[string]*builtin{
 		}
 		return out
 	}),
-	"trim":     text1(func(r *run, s string) any { return r.str(strings.TrimFunc(s, func(c rune) bool { return c <= ' ' })) }),
-	"is blank": text1(func(_ *run, s string) any { return strings.TrimSpace(s) == "" }),
-	"to base64": fn("value", func(r *run, a []any) any {
-		return ofText(a[0], func(s string) any { return r.str(base64.StdEncoding.EncodeToString([]byte(s))) })
+	"trim":      text1(func(r *run, s string) any { return r.str(strings.TrimFunc(s, func(c rune) bool { return c <= ' ' })) }),
+	"is blank":  text1(func(_ *run, s string) any { return strings.TrimSpace(s) == "" }),
+	"to base64": of1("value", func(r *run, s string) any { return r.str(base64.StdEncoding.EncodeToString([]byte(s))) }),
+	"from base64": of1("value", func(r *run, s string) any {
+		out, err := base64.StdEncoding.DecodeString(r.literal(s))
+		if err != nil || !utf8.Valid(out) {
+			return nil
+		}
+		return string(out)
 	}),
-	"from base64": fn("value", func(r *run, a []any) any {
-		return ofText(a[0], func(s string) any {
-			out, err := base64.StdEncoding.DecodeString(r.literal(s))
-			if err != nil || !utf8.Valid(out) {
-				return nil
-			}
-			return string(out)
-		})
-	}),
-	"from json": fn("value", func(r *run, a []any) any { return ofText(a[0], func(s string) any { return fromJSON(r, s) }) }),
+	"from json": of1("value", fromJSON),
 	"to json": fn("value", func(r *run, a []any) any {
 		out, ok := r.appendJSON(nil, a[0])
 		if !ok {
@@ -78,15 +74,6 @@ var extensions = map[string]*builtin{
 	"fromAi": {form: "value; value, description; value, description, type; value, description, type, schema; value, description, type, schema, options",
 		gaps: true, call: func(_ *run, a []any) any { return a[0] }},
 	"last day of month": day1(func(d Date) any { return Date{d.Year, d.Month, daysIn(d.Year, d.Month)} }),
-}
-
-// ofText returns what a function makes of a text; nil for another value.
-func ofText(v any, call func(s string) any) any {
-	s, ok := single(v).(string)
-	if !ok {
-		return nil
-	}
-	return call(s)
 }
 
 // assert returns a value, or stops the evaluation if a condition is not true.
@@ -108,7 +95,7 @@ func assert(r *run, a []any) any {
 
 // partition returns lists of a size, of which the last one may be shorter.
 func partition(r *run, l, a []any) any {
-	d, _ := single(a[0]).(*apd.Decimal)
+	d, _ := single(a[0]).(decimal128.Decimal)
 	size, ok := whole(d)
 	if !ok || size < 1 {
 		return nil
@@ -150,7 +137,7 @@ func (r *run) appendJSON(to []byte, v any) ([]byte, bool) {
 	switch v := v.(type) {
 	case nil:
 		return append(to, "null"...), true
-	case *apd.Decimal:
+	case decimal128.Decimal:
 		return append(to, Digits(v)...), true
 	case []any:
 		to = append(to, '[')

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/cockroachdb/apd/v3"
+	"github.com/woodsbury/decimal128"
 )
 
 // spread returns a builtin of one list, or of its elements as arguments.
@@ -37,10 +37,10 @@ func ofList(params string, call func(r *run, list []any, rest []any) any) *built
 }
 
 // decimals returns the numbers of a list, if it has only such, and at least one.
-func decimals(list []any) ([]*apd.Decimal, bool) {
-	out := make([]*apd.Decimal, len(list))
+func decimals(list []any) ([]decimal128.Decimal, bool) {
+	out := make([]decimal128.Decimal, len(list))
 	for i, e := range list {
-		d, ok := e.(*apd.Decimal)
+		d, ok := e.(decimal128.Decimal)
 		if !ok {
 			return nil, false
 		}
@@ -78,7 +78,7 @@ var lists = map[string]*builtin{
 		}
 		end := int64(len(l))
 		if len(a) > 1 && a[1] != nil {
-			d, _ := single(a[1]).(*apd.Decimal)
+			d, _ := single(a[1]).(decimal128.Decimal)
 			n, ok := whole(d)
 			if !ok || n < 1 || n > end-start {
 				return nil
@@ -160,7 +160,7 @@ func fold(r *run, l []any, op func(r *run, a, b any) any) any {
 		return nil
 	}
 	out := l[0]
-	if _, ok := out.(*apd.Decimal); !ok && !temporalSpan(out) {
+	if _, ok := out.(decimal128.Decimal); !ok && !temporalSpan(out) {
 		return nil
 	}
 	for _, e := range l[1:] {
@@ -180,7 +180,7 @@ func median(r *run, l []any) any {
 	if !ok {
 		return nil
 	}
-	slices.SortFunc(ds, func(a, b *apd.Decimal) int { return a.Cmp(b) })
+	slices.SortFunc(ds, decimal128.Compare)
 	if n := len(ds); n%2 == 0 {
 		return divide(r, add(r, ds[n/2-1], ds[n/2]), integer(2))
 	}
@@ -209,7 +209,7 @@ func mode(_ *run, l []any) any {
 		}
 		return nil
 	}
-	slices.SortFunc(ds, func(a, b *apd.Decimal) int { return a.Cmp(b) })
+	slices.SortFunc(ds, decimal128.Compare)
 	out, most := []any{}, 0
 	for i := 0; i < len(ds); {
 		end := i
@@ -288,7 +288,7 @@ func listReplace(r *run, a []any) any {
 	r.spend(len(l))
 	l = slices.Clone(l)
 	switch by := a[1].(type) {
-	case *apd.Decimal:
+	case decimal128.Decimal:
 		i, ok := position(by, len(l))
 		if !ok {
 			return nil

@@ -8,18 +8,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/cockroachdb/apd/v3"
 	"github.com/pnagent/pnagent/engine/guard/scan"
+	"github.com/woodsbury/decimal128"
 )
 
 // text2 returns a builtin of two texts.
 func text2(params string, call func(r *run, a, b string) any) *builtin {
-	return fn(params, func(r *run, args []any) any {
-		a, ok := single(args[0]).(string)
-		b, ok2 := single(args[1]).(string)
-		if !ok || !ok2 {
-			return nil
-		}
+	return of2(params, func(r *run, a, b string) any {
 		r.spend((len(a) + len(b)) / 16)
 		return call(r, a, b)
 	})
@@ -27,12 +22,9 @@ func text2(params string, call func(r *run, a, b string) any) *builtin {
 
 // text1 returns a builtin of one text.
 func text1(call func(r *run, s string) any) *builtin {
-	return fn("string", func(r *run, args []any) any {
-		if s, ok := single(args[0]).(string); ok {
-			r.spend(len(s) / 16)
-			return call(r, s)
-		}
-		return nil
+	return of1("string", func(r *run, s string) any {
+		r.spend(len(s) / 16)
+		return call(r, s)
 	})
 }
 
@@ -78,7 +70,7 @@ var texts = map[string]*builtin{
 
 func substring(r *run, a []any) any {
 	s, ok := single(a[0]).(string)
-	_, ok2 := single(a[1]).(*apd.Decimal)
+	_, ok2 := single(a[1]).(decimal128.Decimal)
 	if !ok || !ok2 {
 		return nil
 	}
@@ -336,7 +328,7 @@ func (r *run) appendText(to []byte, v any) []byte {
 		return strconv.AppendBool(to, v)
 	case string:
 		return append(append(append(to, '"'), strings.ReplaceAll(v, `"`, `\"`)...), '"')
-	case *apd.Decimal:
+	case decimal128.Decimal:
 		return append(to, Digits(v)...)
 	case []any:
 		to = append(to, '[')

@@ -3,7 +3,7 @@
 package feel
 
 import (
-	"github.com/cockroachdb/apd/v3"
+	"github.com/woodsbury/decimal128"
 )
 
 // day1 returns a builtin of a day.
@@ -50,7 +50,7 @@ func toDate(r *run, a []any) any {
 		return v
 	case DateTime:
 		return v.Date
-	case *apd.Decimal:
+	case decimal128.Decimal:
 		n, ok := wholes(a)
 		if len(a) != 3 || !ok {
 			return nil
@@ -64,7 +64,7 @@ func toDate(r *run, a []any) any {
 func wholes(a []any) ([]int, bool) {
 	out := make([]int, len(a))
 	for i, v := range a {
-		d, ok := single(v).(*apd.Decimal)
+		d, ok := single(v).(decimal128.Decimal)
 		if !ok {
 			return nil, false
 		}
@@ -96,8 +96,8 @@ func toTime(r *run, a []any) any {
 
 func timeOf(a []any) any {
 	n, ok := wholes(a[:2])
-	second, ok2 := single(a[2]).(*apd.Decimal)
-	if !ok || !ok2 || second.Negative {
+	second, ok2 := single(a[2]).(decimal128.Decimal)
+	if !ok || !ok2 || second.Signbit() {
 		return nil
 	}
 	s, nano, ok := split(second)

@@ -3,7 +3,7 @@
 package feel
 
 import (
-	"github.com/cockroachdb/apd/v3"
+	"github.com/woodsbury/decimal128"
 )
 
 // member returns the entry or the property of a value.
@@ -34,7 +34,7 @@ func filter(r *run, v any, by node) any {
 	for i, item := range list {
 		r.spend(1)
 		pass := r.about(item, by)
-		if n, ok := pass.(*apd.Decimal); ok && i == 0 {
+		if n, ok := pass.(decimal128.Decimal); ok && i == 0 {
 			return element(list, n)
 		}
 		if pass == true {
@@ -62,7 +62,7 @@ func (r *run) about(item any, by node) any {
 }
 
 // element returns the element of a list at an index from 1, or from -1 at its end.
-func element(list []any, index *apd.Decimal) any {
+func element(list []any, index decimal128.Decimal) any {
 	i, ok := whole(index)
 	switch {
 	case !ok:
@@ -81,7 +81,8 @@ func (r *run) each(v any, body func(any) bool) bool {
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
-			if r.spend(1); !body(e) {
+			r.spend(1)
+			if !body(e) {
 				break
 			}
 		}
@@ -122,7 +123,8 @@ func (r *run) eachOf(g *Range, body func(any) bool) bool {
 		step = -1
 	}
 	for i := from; ; i += step {
-		if r.spend(1); !body(value(i)) || i == to {
+		r.spend(1)
+		if !body(value(i)) || i == to {
 			return true
 		}
 	}
@@ -132,8 +134,8 @@ func (r *run) eachOf(g *Range, body func(any) bool) bool {
 // such a number.
 func (g *Range) numbers() (from, to int64, value func(int64) any, ok bool) {
 	switch low := g.Low.(type) {
-	case *apd.Decimal:
-		high, is := g.High.(*apd.Decimal)
+	case decimal128.Decimal:
+		high, is := g.High.(decimal128.Decimal)
 		if !is {
 			return 0, 0, nil, false
 		}

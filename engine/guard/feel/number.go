@@ -6,107 +6,120 @@ import (
 	"math"
 	"strings"
 
-	"github.com/cockroachdb/apd/v3"
+	"github.com/woodsbury/decimal128"
 )
 
-// decimal128 has the precision and the range of IEEE 754 decimal128.
-var decimal128 = apd.Context{Precision: 34, MaxExponent: 6144, MinExponent: -6143, Rounding: apd.RoundHalfEven}
+// digits is the precision of a number, that of IEEE 754 decimal128. The library keeps one more
+// where it has space for it.
+const digits = 34
 
-func integer(i int64) *apd.Decimal { return apd.New(i, 0) }
+func integer(i int64) decimal128.Decimal { return decimal128.FromInt64(i) }
 
 // parseNumber returns a number of decimal digits, or nil.
-func parseNumber(s string) *apd.Decimal {
-	d, _, err := decimal128.NewFromString(s)
+func parseNumber(s string) any {
+	d, err := decimal128.Parse(s)
 	if err != nil {
 		return nil
 	}
-	return finite(d)
+	return orNull(d)
 }
 
-// finite returns nil for infinities and what is not a number.
-func finite(d *apd.Decimal) *apd.Decimal {
-	if d.Form != apd.Finite {
+// orNull returns a number that was computed, with 34 digits; nil for an infinity, and for what is not a number.
+func orNull(d decimal128.Decimal) any {
+	if d.IsNaN() || d.IsInf(0) {
 		return nil
 	}
-	return d
+	return fit(d, to(decimal128.ToNearestEven))
 }
 
-// compute returns the value of an operation of two numbers, or nil.
-func compute(op func(c *apd.Context, to, x, y *apd.Decimal) (apd.Condition, error), x, y *apd.Decimal) any {
-	out := new(apd.Decimal)
-	_, err := op(&decimal128, out, x, y)
-	return orNull(out, err)
+// fit returns a number with at most 34 digits.
+func fit(d decimal128.Decimal, how rounder) decimal128.Decimal {
+	_, exponent := decimal128.Frexp(d)
+	return how(d, digits-exponent)
 }
 
-// orNull returns a number that was computed, or nil.
-func orNull(d *apd.Decimal, err error) any {
-	if err != nil || d == nil || d.Form != apd.Finite {
-		return nil
+// operation is one of the four of arithmetic.
+type operation = func(x, y decimal128.Decimal, mode decimal128.RoundingMode) decimal128.Decimal
+
+// compute returns the value of an operation, or nil: the number of 34 digits that is nearest to the
+// exact one, and of two the even one. If the library keeps 35 digits of which the last is 5, it may
+// have rounded already: then the exact one is nearer to one of the two.
+func compute(op operation, x, y decimal128.Decimal) any {
+	d := op(x, y, decimal128.ToNearestEven)
+	out := orNull(d)
+	switch {
+	case out == nil || d.Equal(out.(decimal128.Decimal)):
+		return out
+	case !d.Equal(op(x, y, decimal128.ToZero)):
+		return fit(d, roundHalfDown)
+	case !d.Equal(op(x, y, decimal128.AwayFromZero)):
+		return fit(d, to(decimal128.ToNearestAway))
 	}
-	return d
+	return out
 }
 
-// whole returns a whole number. It is false for one with digits after the point, and for nil.
-func whole(d *apd.Decimal) (int64, bool) {
-	if d == nil {
+// whole returns a whole number. It is false for one with digits after the point.
+func whole(d decimal128.Decimal) (int64, bool) {
+	if !d.Floor(0).Equal(d) { // also if it is not a number
 		return 0, false
 	}
-	var t apd.Decimal
-	if t.Reduce(d); t.Exponent < 0 || t.Exponent > 20 {
-		return 0, false
-	}
-	i, err := t.Int64()
-	return i, err == nil && i > math.MinInt64/2 && i < math.MaxInt64/2
+	i, ok := d.Int64()
+	return i, ok && i > math.MinInt64/2 && i < math.MaxInt64/2
 }
 
 // truncated returns the whole part of a number, or of a list of one.
 func truncated(v any) (int64, bool) {
-	d, _ := single(v).(*apd.Decimal)
-	return whole(rounded(d, 0, apd.RoundDown))
+	d, ok := single(v).(decimal128.Decimal)
+	if !ok {
+		return 0, false
+	}
+	return whole(d.Round(0, decimal128.ToZero))
 }
 
-// rounded returns a number with a number of digits after the point, or nil. That of nil is nil.
-func rounded(d *apd.Decimal, scale int32, how apd.Rounder) *apd.Decimal {
-	if d == nil {
-		return nil
+// rounder returns a number with a number of digits after the point.
+type rounder func(d decimal128.Decimal, scale int) decimal128.Decimal
+
+// to returns the rounder of a mode of the library, in which a number that is much smaller than
+// the last digit becomes 0.
+func to(mode decimal128.RoundingMode) rounder {
+	return func(d decimal128.Decimal, scale int) decimal128.Decimal { return d.Round(scale, mode) }
+}
+
+// roundUp rounds away from 0.
+func roundUp(d decimal128.Decimal, scale int) decimal128.Decimal {
+	if d.Signbit() {
+		return d.Floor(scale)
 	}
-	c := decimal128
-	c.Precision = 34 + 6144
-	c.Rounding = how
-	out := new(apd.Decimal)
-	if _, err := c.Quantize(out, d, -scale); err != nil {
-		return nil
+	return d.Ceil(scale)
+}
+
+// roundHalfDown rounds to the nearest, and what is as near to two of them towards 0.
+func roundHalfDown(d decimal128.Decimal, scale int) decimal128.Decimal {
+	down := d.Round(scale, decimal128.ToZero)
+	if d.Sub(down).CmpAbs(decimal128.New(5, -scale-1)).Greater() {
+		return roundUp(d, scale)
 	}
-	return finite(out)
+	return down
 }
 
 // Digits returns a number as text, without an exponent.
-func Digits(d *apd.Decimal) string {
-	var t apd.Decimal
-	t.Reduce(d)
-	if t.IsZero() {
+func Digits(d decimal128.Decimal) string {
+	if d.IsZero() { // also -0
 		return "0"
 	}
-	s := t.Text('f')
+	s := decimal128.Format(d, 'f', -1)
 	if strings.Contains(s, ".") {
 		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	}
 	return s
 }
 
-// weigh spends what the digits between two numbers cost.
-func (r *run) weigh(x, y *apd.Decimal) {
-	gap := int(x.Exponent) - int(y.Exponent)
-	r.spend(max(gap, -gap) / 4)
-}
-
 func add(r *run, a, b any) any {
 	r.spend(1)
 	switch x := a.(type) {
-	case *apd.Decimal:
-		if y, ok := b.(*apd.Decimal); ok {
-			r.weigh(x, y)
-			return compute((*apd.Context).Add, x, y)
+	case decimal128.Decimal:
+		if y, ok := b.(decimal128.Decimal); ok {
+			return compute(decimal128.Decimal.AddWithMode, x, y)
 		}
 	case string:
 		if y, ok := b.(string); ok {
@@ -127,10 +140,9 @@ func add(r *run, a, b any) any {
 
 func subtract(r *run, a, b any) any {
 	r.spend(1)
-	if x, ok := a.(*apd.Decimal); ok {
-		if y, ok := b.(*apd.Decimal); ok {
-			r.weigh(x, y)
-			return compute((*apd.Context).Sub, x, y)
+	if x, ok := a.(decimal128.Decimal); ok {
+		if y, ok := b.(decimal128.Decimal); ok {
+			return compute(decimal128.Decimal.SubWithMode, x, y)
 		}
 		return nil
 	}
@@ -145,50 +157,44 @@ func subtract(r *run, a, b any) any {
 
 func multiply(r *run, a, b any) any {
 	r.spend(1)
-	if _, ok := b.(*apd.Decimal); !ok {
+	if _, ok := b.(decimal128.Decimal); !ok {
 		a, b = b, a
 	}
-	y, ok := b.(*apd.Decimal)
+	y, ok := b.(decimal128.Decimal)
 	if !ok {
 		return nil
 	}
 	switch x := a.(type) {
-	case *apd.Decimal:
-		return compute((*apd.Context).Mul, x, y)
+	case decimal128.Decimal:
+		return compute(decimal128.Decimal.MulWithMode, x, y)
 	case Span:
-		return spanOf(compute((*apd.Context).Mul, x.Seconds, y))
+		return spanOf(compute(decimal128.Decimal.MulWithMode, x.Seconds, y))
 	case MonthSpan:
-		return monthsOf(compute((*apd.Context).Mul, integer(int64(x)), y))
+		return monthsOf(compute(decimal128.Decimal.MulWithMode, integer(int64(x)), y))
 	}
 	return nil
 }
 
 func divide(r *run, a, b any) any {
 	r.spend(1)
-	quotient := func(x, y *apd.Decimal) any {
-		if y.IsZero() {
-			return nil
-		}
-		return compute((*apd.Context).Quo, x, y)
-	}
 	switch x := a.(type) {
-	case *apd.Decimal:
-		if y, ok := b.(*apd.Decimal); ok {
-			return quotient(x, y)
+	case decimal128.Decimal:
+		if y, ok := b.(decimal128.Decimal); ok {
+			return compute(decimal128.Decimal.QuoWithMode, x, y)
 		}
 	case Span:
 		switch y := b.(type) {
-		case *apd.Decimal:
-			return spanOf(quotient(x.Seconds, y))
+		case decimal128.Decimal:
+			return spanOf(compute(decimal128.Decimal.QuoWithMode, x.Seconds, y))
 		case Span:
-			return quotient(x.Seconds, y.Seconds)
+			return compute(decimal128.Decimal.QuoWithMode, x.Seconds, y.Seconds)
 		}
 	case MonthSpan:
 		switch y := b.(type) {
-		case *apd.Decimal:
-			return monthsOf(quotient(integer(int64(x)), y))
+		case decimal128.Decimal:
+			return monthsOf(compute(decimal128.Decimal.QuoWithMode, integer(int64(x)), y))
 		case MonthSpan:
-			return quotient(integer(int64(x)), integer(int64(y)))
+			return compute(decimal128.Decimal.QuoWithMode, integer(int64(x)), integer(int64(y)))
 		}
 	}
 	return nil
@@ -196,21 +202,21 @@ func divide(r *run, a, b any) any {
 
 func power(r *run, a, b any) any {
 	r.spend(2000) // a logarithm and a power of e
-	x, ok := a.(*apd.Decimal)
-	y, ok2 := b.(*apd.Decimal)
+	x, ok := a.(decimal128.Decimal)
+	y, ok2 := b.(decimal128.Decimal)
 	if !ok || !ok2 {
 		return nil
 	}
-	return compute((*apd.Context).Pow, x, y)
+	return orNull(x.Pow(y))
 }
 
 func negate(r *run, v any) any {
 	r.spend(1)
 	switch v := v.(type) {
-	case *apd.Decimal:
-		return new(apd.Decimal).Neg(v)
+	case decimal128.Decimal:
+		return v.Neg()
 	case Span:
-		return Span{new(apd.Decimal).Neg(v.Seconds)}
+		return Span{v.Seconds.Neg()}
 	case MonthSpan:
 		return -v
 	}

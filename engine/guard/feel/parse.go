@@ -155,47 +155,35 @@ func (p *parser) test() test {
 	return func(r *run, v any) any { return within(r, v, of(r)) }
 }
 
+// operator is a sign between two operands, and what it computes.
+type operator struct {
+	sign    string
+	compute func(r *run, a, b any) any
+}
+
 func (p *parser) additive() node {
-	left := p.multiplicative()
-	for {
-		l := left
-		switch {
-		case p.Sign("+"):
-			right := p.multiplicative()
-			left = func(r *run) any { return add(r, l(r), right(r)) }
-		case p.Sign("-"):
-			right := p.multiplicative()
-			left = func(r *run) any { return subtract(r, l(r), right(r)) }
-		default:
-			return left
-		}
-	}
+	return p.chain(p.multiplicative, operator{"+", add}, operator{"-", subtract})
 }
 
 func (p *parser) multiplicative() node {
-	left := p.power()
-	for {
-		l := left
-		switch {
-		case !p.Is("**") && p.Sign("*"):
-			right := p.power()
-			left = func(r *run) any { return multiply(r, l(r), right(r)) }
-		case p.Sign("/"):
-			right := p.power()
-			left = func(r *run) any { return divide(r, l(r), right(r)) }
-		default:
-			return left
-		}
-	}
+	return p.chain(p.power, operator{"*", multiply}, operator{"/", divide})
 }
 
-func (p *parser) power() node {
-	left := p.unary()
-	for p.Sign("**") {
-		l, right := left, p.unary()
-		left = func(r *run) any { return power(r, l(r), right(r)) }
+func (p *parser) power() node { return p.chain(p.unary, operator{"**", power}) }
+
+// chain takes operands with any of some operators between them, which are computed from the left.
+func (p *parser) chain(operand func() node, operators ...operator) node {
+	left := operand()
+	for {
+		k := slices.IndexFunc(operators, func(o operator) bool { return p.Is(o.sign) })
+		if k < 0 {
+			return left
+		}
+		o := operators[k]
+		p.Expect(o.sign)
+		a, b := left, operand()
+		left = func(r *run) any { return o.compute(r, a(r), b(r)) }
 	}
-	return left
 }
 
 func (p *parser) unary() node {

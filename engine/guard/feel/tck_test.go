@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/apd/v3"
 	"github.com/pnagent/pnagent/engine/guard/scan"
+	"github.com/woodsbury/decimal128"
 )
 
 // xmlElement is any XML element.
@@ -251,15 +251,12 @@ func kitValue(e *xmlElement) any {
 // near compares values; numbers may differ after eight digits.
 func near(a, b any) bool {
 	switch x := a.(type) {
-	case *apd.Decimal:
-		y, ok := b.(*apd.Decimal)
+	case decimal128.Decimal:
+		y, ok := b.(decimal128.Decimal)
 		if !ok {
 			return false
 		}
-		var d, bound apd.Decimal
-		_, _ = decimal128.Sub(&d, x, y)
-		_, _ = decimal128.Mul(&bound, y, apd.New(1, -8))
-		return d.Abs(&d).Cmp(bound.Abs(&bound)) <= 0
+		return x.Sub(y).CmpAbs(y.Mul(decimal128.New(1, -8))).LessOrEqual()
 	case []any:
 		y, ok := b.([]any)
 		if !ok || len(x) != len(y) {

@@ -5,7 +5,7 @@ package feel
 import (
 	"time"
 
-	"github.com/cockroachdb/apd/v3"
+	"github.com/woodsbury/decimal128"
 )
 
 // day returns the day as Go has it, which knows the calendar.
@@ -43,7 +43,7 @@ func (t Time) seconds() int64 { return int64(t.Hour*3600 + t.Minute*60 + t.Secon
 func (t DateTime) seconds() int64 { return t.day().Unix() + t.Time.seconds() }
 
 // shift returns a time that is some seconds later, with the same zone.
-func (t DateTime) shift(by *apd.Decimal) any {
+func (t DateTime) shift(by decimal128.Decimal) any {
 	secs, nanos, ok := split(by)
 	if !ok {
 		return nil
@@ -61,16 +61,13 @@ func (t DateTime) shift(by *apd.Decimal) any {
 }
 
 // split returns the seconds and nanoseconds of a duration, rounded down.
-func split(seconds *apd.Decimal) (int64, int64, bool) {
-	floor := rounded(seconds, 0, apd.RoundFloor)
+func split(seconds decimal128.Decimal) (int64, int64, bool) {
+	floor := seconds.Floor(0)
 	s, ok := whole(floor)
 	if !ok || s > 1<<60 || s < -1<<60 {
 		return 0, 0, false
 	}
-	rest := new(apd.Decimal)
-	_, _ = decimal128.Sub(rest, seconds, floor)
-	_, _ = decimal128.Mul(rest, rest, integer(1e9))
-	n, ok := whole(rest)
+	n, ok := whole(seconds.Sub(floor).Mul(integer(1e9)))
 	return s, n, ok
 }
 
@@ -96,7 +93,7 @@ func addSpan(v, span any) any {
 	case Span:
 		switch v := v.(type) {
 		case Span:
-			return spanOf(compute((*apd.Context).Add, v.Seconds, by.Seconds))
+			return spanOf(compute(decimal128.Decimal.AddWithMode, v.Seconds, by.Seconds))
 		case DateTime:
 			return v.shift(by.Seconds)
 		case Date:
@@ -104,10 +101,7 @@ func addSpan(v, span any) any {
 				return t.Date
 			}
 		case Time:
-			rest, ok := compute((*apd.Context).Rem, by.Seconds, integer(daySeconds)).(*apd.Decimal)
-			if !ok {
-				return nil
-			}
+			_, rest := by.Seconds.QuoRem(integer(daySeconds))
 			in := v.zone
 			v.zone = nil // whose offset does not change
 			if t, ok := (DateTime{Date: Date{1970, 1, 1}, Time: v}).shift(rest).(DateTime); ok {
@@ -141,10 +135,7 @@ func difference(a, b any) any {
 	if !ok || !ok2 || x.Zoned != y.Zoned {
 		return nil
 	}
-	n := new(apd.Decimal)
-	_, _ = decimal128.Mul(n, integer(int64(x.Nano-y.Nano)), apd.New(1, -9))
-	_, _ = decimal128.Add(n, n, integer(x.seconds()-y.seconds()))
-	return spanOf(n)
+	return spanOf(decimal128.New(int64(x.Nano-y.Nano), -9).Add(integer(x.seconds() - y.seconds())))
 }
 
 // midnight returns a date as a time in UTC.
@@ -218,14 +209,13 @@ func spanProperty(s Span, name string) any {
 	if !ok {
 		return nil
 	}
-	out := new(apd.Decimal)
 	if name == "seconds" {
-		_, _ = decimal128.Rem(out, s.Seconds, integer(60))
-		return out
+		_, rest := s.Seconds.QuoRem(integer(60))
+		return rest
 	}
-	_, _ = decimal128.QuoInteger(out, s.Seconds, integer(unit[0]))
+	out, _ := s.Seconds.QuoRem(integer(unit[0]))
 	if unit[1] > 0 {
-		_, _ = decimal128.Rem(out, out, integer(unit[1]))
+		_, out = out.QuoRem(integer(unit[1]))
 	}
 	return out
 }

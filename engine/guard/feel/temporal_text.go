@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cockroachdb/apd/v3"
+	"github.com/woodsbury/decimal128"
 )
 
 // maxYear bounds the years of dates, before and after year 0.
@@ -34,7 +34,7 @@ type DateTime struct {
 }
 
 // Span is a days and time duration.
-type Span struct{ Seconds *apd.Decimal }
+type Span struct{ Seconds decimal128.Decimal }
 
 var (
 	dateForm   = regexp.MustCompile(`^(-?)([1-9]\d{4,8}|\d{4})-(\d\d)-(\d\d)$`)
@@ -174,39 +174,35 @@ func parseDuration(s string) any {
 	if m == nil || m[3] == "T" || m[2]+m[3] == "" {
 		return nil
 	}
-	total := new(apd.Decimal)
+	var total decimal128.Decimal
 	for i, unit := range map[int]int64{2: 86400, 4: 3600, 5: 60, 6: 1} {
 		if m[i] == "" {
 			continue
 		}
-		n := parseNumber(strings.TrimSuffix(m[i], "."))
-		if n == nil {
+		n, ok := parseNumber(strings.TrimSuffix(m[i], ".")).(decimal128.Decimal)
+		if !ok {
 			return nil
 		}
-		_, _ = decimal128.Mul(n, n, integer(unit))
-		_, _ = decimal128.Add(total, total, n)
+		total = total.Add(n.Mul(integer(unit)))
 	}
 	if m[1] != "" {
-		total.Neg(total)
+		total = total.Neg()
 	}
 	return spanOf(total)
 }
 
 // spanOf returns a duration of a number of seconds, to the nanosecond.
 func spanOf(seconds any) any {
-	d, _ := seconds.(*apd.Decimal)
-	out := rounded(d, 9, apd.RoundHalfEven)
-	if out == nil {
+	d, ok := seconds.(decimal128.Decimal)
+	if !ok {
 		return nil
 	}
-	out.Reduce(out)
-	return Span{out}
+	return Span{d.Round(9, decimal128.ToNearestEven)}
 }
 
 // monthsOf returns a duration of a number of months, rounded towards 0.
 func monthsOf(months any) any {
-	d, _ := months.(*apd.Decimal)
-	if n, ok := whole(rounded(d, 0, apd.RoundDown)); ok {
+	if n, ok := truncated(months); ok {
 		return MonthSpan(n)
 	}
 	return nil
@@ -277,11 +273,11 @@ func (s Span) String() string {
 		return "PT0S"
 	}
 	sign := ""
-	if s.Seconds.Negative {
-		sign, s = "-", Span{new(apd.Decimal).Abs(s.Seconds)}
+	if s.Seconds.Signbit() {
+		sign, s = "-", Span{decimal128.Abs(s.Seconds)}
 	}
 	part := func(name, unit string) string {
-		d := property(s, name).(*apd.Decimal)
+		d := property(s, name).(decimal128.Decimal)
 		if d.IsZero() {
 			return ""
 		}

@@ -85,7 +85,7 @@ func (p *parser) functionType(t *typ) {
 	t.of = p.typeName()
 }
 
-// has reports whether a value is of the type.
+// has reports whether a value has the type.
 func (t *typ) has(r *run, v any) bool {
 	r.spend(1)
 	if v == nil {
@@ -116,7 +116,7 @@ func (t *typ) has(r *run, v any) bool {
 	return true
 }
 
-// admits reports whether a value is of the type or null.
+// admits reports whether a value has the type or is null.
 func (t *typ) admits(r *run, v any) bool { return v == nil || t.has(r, v) }
 
 // coerce returns a value as an argument of the type.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cockroachdb/apd/v3"
 	"github.com/pnagent/pnagent/engine/guard/scan"
+	"github.com/woodsbury/decimal128"
 )
 
 // Tests is a compiled list of unary tests: the input entry of a rule of a decision table. It is read-only, so any
@@ -156,7 +156,7 @@ func Call(b *Budget, name string, list []any) (v any, err error) {
 // Export returns a value as decoded JSON, the reverse of Import. Dates, times and durations are texts.
 func Export(v any) any {
 	switch v := v.(type) {
-	case *apd.Decimal:
+	case decimal128.Decimal:
 		return json.Number(Digits(v))
 	case []any:
 		out := make([]any, len(v))

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/cockroachdb/apd/v3"
 	"github.com/pnagent/pnagent/engine/guard/scan"
+	"github.com/woodsbury/decimal128"
 )
 
 // Context is FEEL's context: entries in order.
@@ -65,7 +65,7 @@ type MonthSpan int64
 
 // Import returns a value of decoded JSON (with numbers as json.Number or float64), or a
 // time in UTC, as a value of
-// FEEL: nil, bool, string, *apd.Decimal, []any, DateTime or *Context with entries sorted by name.
+// FEEL: nil, bool, string, decimal128.Decimal, []any, DateTime or *Context with entries sorted by name.
 // The other types of values are Date, Time, DateTime, MonthSpan, Span, *Range and
 // *Function.
 func Import(v any) any {
@@ -104,7 +104,7 @@ func KindOf(v any) string {
 		return "boolean"
 	case string:
 		return "string"
-	case *apd.Decimal:
+	case decimal128.Decimal:
 		return "number"
 	case Date:
 		return "date"

@@ -198,7 +198,8 @@ func (p *parser) value() node {
 			if member == "" {
 				p.Unexpected("the name of a property or a method")
 			}
-			if p.Pos += len(member); p.Is("(") {
+			p.Pos += len(member)
+			if p.Is("(") {
 				if (name == "execution" || name == "task") && path != "" {
 					left, path = p.ownMethod(at, name, member), ""
 				} else {

@@ -206,6 +206,17 @@ func (b *Base) OrderLen() int {
 // Elsewhere reports whether a transition is of another part.
 func (b *Base) Elsewhere(t int) bool { return b.Part != nil && !b.Part.Transitions[t] }
 
+// Refusal returns the error of a call that cannot fire a transition because of a condition. total is how
+// many tokens the place holds, and available those that can be taken.
+func (b *Base) Refusal(t int, c petri.Cond, available, total uint32) error {
+	n, expected := total, fmt.Sprintf("fewer than %d", c.Hi)
+	if available < c.Lo && (c.Hi == 0 || total < c.Hi) {
+		n, expected = available, fmt.Sprintf("%d or more", c.Lo)
+	}
+	net := b.Tables.Net
+	return fmt.Errorf("transition %q: %w: place %q holds %d tokens, expected %s", net.Transitions[t].ID, petri.ErrNotEnabled, net.Places[c.Place].ID, n, expected)
+}
+
 // Outside reports whether a place is of another part.
 func (b *Base) Outside(place int) bool { return b.Part != nil && !b.Part.Places[place] }
 
@@ -215,6 +226,24 @@ func (b *Base) Outside(place int) bool { return b.Part != nil && !b.Part.Places[
 // them from later calls. name returns the name of the instance with a number.
 func (b *Base) TakeSlowest(name func(number int) string, rows *stats.Rows) {
 	b.Rec.TakeSlowest(func(i int) string { return name(b.Number(i)) }, rows)
+}
+
+// Follow makes the shard keep the stays of the instances whose numbers are chosen, see
+// stats.Recorder.
+func (b *Base) Follow(chosen func(number int) bool, now int64) {
+	b.Rec.Follow(b.Count, func(i int) bool { return chosen(b.Number(i)) }, now)
+}
+
+// TakeStays appends the stays since the last call, with the numbers of their instances, and
+// returns how many did not fit.
+func (b *Base) TakeStays(to []stats.Stay) (_ []stats.Stay, lost uint64) {
+	first := len(to)
+	to, lost = b.Rec.TakeStays(to)
+	for k := range to[first:] {
+		s := &to[first+k]
+		s.Instance = b.Number(s.Instance)
+	}
+	return to, lost
 }
 
 // AddCounts adds what was counted along to rows with the given columns, as of

@@ -221,7 +221,8 @@ func notThere(t *testing.T, open func() journal.Log) {
 	}
 	calls := 0
 	for _, err := range l.Read(ended(), 1) {
-		if calls++; !errors.Is(err, context.Canceled) {
+		calls++
+		if !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	}
@@ -236,7 +237,8 @@ func readerStops(t *testing.T, open func() journal.Log) {
 	mustAppend(t, l, "1", "2", "3")
 	read := uint64(0)
 	for c, err := range l.Read(context.Background(), 2) {
-		if read = c.Sequence; err != nil {
+		read = c.Sequence
+		if err != nil {
 			t.Error(err)
 		}
 		break

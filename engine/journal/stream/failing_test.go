@@ -221,7 +221,8 @@ func TestASnapshotThatGoesWhileItIsListed(t *testing.T) {
 	for upTo := uint64(1); upTo <= 3; upTo++ {
 		f := &failing{all: true, err: jetstream.ErrMsgNotFound}
 		f.before = func(request string) {
-			if f.at = 1 << 30; request == "last" {
+			f.at = 1 << 30
+			if request == "last" {
 				f.at = f.calls + 1
 			}
 			f.all = false
@@ -257,7 +258,8 @@ func TestSnapshotsThatChangeWithoutEnd(t *testing.T) {
 	listed := 0
 	f := &failing{err: errFailing}
 	f.before = func(request string) {
-		if f.at = 0; request == "consumer" {
+		f.at = 0
+		if request == "consumer" {
 			f.at = f.calls + 1
 			listed++
 			add()

@@ -111,7 +111,8 @@ func fighters(t *testing.T, c Config) {
 		} else if now != before {
 			return fmt.Errorf("commit %d is %v, want %v", c.Sequence, now, before)
 		}
-		if before = now; runs == 20 {
+		before = now
+		if runs == 20 {
 			return errEnough
 		}
 		return nil

@@ -89,7 +89,8 @@ func (l *Log) newTail(from uint64) *tail {
 func (t *tail) close() {
 	t.quiet.Stop()
 	t.log.config.Conn.RemoveStatusListener(t.status)
-	if t.leave(); t.consumer == "" || !t.log.config.Conn.IsConnected() {
+	t.leave()
+	if t.consumer == "" || !t.log.config.Conn.IsConnected() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), beat)
@@ -218,7 +219,11 @@ func (t *tail) consume(ctx context.Context, last uint64) error {
 	if err != nil {
 		return fmt.Errorf("subscribe: %w", err)
 	}
-	t.sub, t.consumer, t.received, t.heard, t.until = sub, nuid.Next(), 0, time.Now(), 0
+	t.sub = sub
+	t.consumer = nuid.Next()
+	t.received = 0
+	t.heard = time.Now()
+	t.until = 0
 	config := jetstream.ConsumerConfig{
 		Name:              t.consumer,
 		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,

@@ -88,7 +88,8 @@ func (l *Log) open(ctx context.Context) (err error) {
 	}
 	l.inbox = l.config.Conn.NewInbox()
 	l.message = nats.Msg{Subject: l.subject, Header: nats.Header{jetstream.ExpectedLastSeqHeader: {""}}}
-	if l.replyTo = replySubject; !l.stream.CachedInfo().Config.AllowBatchPublish {
+	l.replyTo = replySubject
+	if !l.stream.CachedInfo().Config.AllowBatchPublish {
 		l.plain, l.replyTo, l.config.Window.Commits = true, plainReply, 1
 		l.config.Log.Info("the NATS server is older than 2.14: commits are sent one after another", "stream", l.name)
 	}

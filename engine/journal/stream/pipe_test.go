@@ -26,7 +26,11 @@ func TestThePipeIsLikeAListOfWhatIsOnItsWay(t *testing.T) {
 		p := pipe{sent: begin, acked: begin, waited: begin, sizes: make([]int, w.Commits), most: 4, seldom: 10}
 		var list []int // sizes
 		var batch string
-		sent, base, waited, flow, ending := begin, uint64(0), begin, 0, false
+		sent := begin
+		base := uint64(0)
+		waited := begin
+		flow := 0
+		ending := false
 		for step := range 400 {
 			sum := 0
 			for _, size := range list {
@@ -42,9 +46,11 @@ func TestThePipeIsLikeAListOfWhatIsOnItsWay(t *testing.T) {
 				if !room || ending {
 					continue
 				}
-				if p.add(size); batch == "" {
+				p.add(size)
+				if batch == "" {
 					base, flow = sent, 1
-					if batch = p.batch; sent >= waited+10 {
+					batch = p.batch
+					if sent >= waited+10 {
 						flow = 4
 					}
 				}
@@ -86,7 +92,8 @@ func TestThePipeIsLikeAListOfWhatIsOnItsWay(t *testing.T) {
 func TestAWindowIsAnsweredForFourTimes(t *testing.T) {
 	for window, want := range map[int]int{1: 1, 4: 1, 7: 1, 8: 2, 40: 10, 1 << 16: flowMost} {
 		l := &Log{config: Config{Window: Window{Commits: window}}}
-		if l.begin(5); l.pipe.most != want {
+		l.begin(5)
+		if l.pipe.most != want {
 			t.Errorf("window of %d commits: one answer for %d; want %d", window, l.pipe.most, want)
 		}
 	}

@@ -33,7 +33,8 @@ func (s *Servers) doubt(stream, server string, replicas int) {
 		of = map[string]bool{}
 		s.doubted[stream] = of
 	}
-	if of[server] = true; len(of) >= replicas {
+	of[server] = true
+	if len(of) >= replicas {
 		delete(s.doubted, stream)
 	}
 }

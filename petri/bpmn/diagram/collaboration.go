@@ -12,15 +12,15 @@ import (
 // processes in pooled.
 func (f *File) collaboration(e *elem, pooled map[string]bool) (Diagram, bool) {
 	p := &pools{File: f, of: map[string]int{}, index: map[string]int{}}
-	for _, k := range e.kids {
-		if k.is(modelSpace, "participant") && p.first(k) {
+	for _, k := range e.Kids {
+		if named(k, modelSpace, "participant") && p.first(k) {
 			p.add(k, pooled)
 		}
 	}
 	if !p.filled {
 		return Diagram{}, false
 	}
-	d := Diagram{Plane: e.attr("id"), Name: f.nameOf(e), Edges: p.edges}
+	d := Diagram{Plane: e.Attr("id"), Name: f.nameOf(e), Edges: p.edges}
 	for i := range p.heads {
 		p.heads[i].W = p.width
 		p.of[p.heads[i].Element] = i
@@ -37,8 +37,8 @@ func (f *File) collaboration(e *elem, pooled map[string]bool) (Diagram, bool) {
 		p.index[p.shapes[i].Element] = i
 	}
 	var flows []*elem
-	for _, k := range e.kids {
-		if k.is(modelSpace, "messageFlow") && p.first(k) {
+	for _, k := range e.Kids {
+		if named(k, modelSpace, "messageFlow") && p.first(k) {
 			flows = append(flows, k)
 		}
 	}
@@ -73,9 +73,9 @@ func (p *pools) add(e *elem, pooled map[string]bool) {
 	head := p.newShape(e)
 	head.Bounds = Bounds{padding, p.y + padding, 0, blackBox}
 	c := content{w: 6 * taskWidth}
-	process := p.byID[e.ref("processRef")]
-	if process != nil && process.name == "process" && hasNodes(process.elem) && !pooled[e.ref("processRef")] {
-		pooled[e.ref("processRef")] = true
+	process := p.byID[ref(e, "processRef")]
+	if process != nil && process.Name.Local == "process" && hasNodes(process.elem) && !pooled[ref(e, "processRef")] {
+		pooled[ref(e, "processRef")] = true
 		p.filled = true
 		c = p.scope(process.elem)
 		head.H = c.h
@@ -93,8 +93,8 @@ func (p *pools) add(e *elem, pooled map[string]bool) {
 // message returns the way of a message flow, or nil if it has no ends: level in the gap
 // beside the pool where it begins, at a part of its height.
 func (p *pools) message(e *elem, part float64) []Point {
-	from, okFrom := p.of[e.ref("sourceRef")]
-	to, okTo := p.of[e.ref("targetRef")]
+	from, okFrom := p.of[ref(e, "sourceRef")]
+	to, okTo := p.of[ref(e, "targetRef")]
 	if !okFrom || !okTo || from == to {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (p *pools) message(e *elem, part float64) []Point {
 	if to < from {
 		y = head.Y - poolGap*part
 	}
-	source, target := p.shape(e.ref("sourceRef")), p.shape(e.ref("targetRef"))
+	source, target := p.shape(ref(e, "sourceRef")), p.shape(ref(e, "targetRef"))
 	begin, end := p.reach(source, y, part), p.reach(target, y, part)
 	switch last, first := &begin[len(begin)-1], &end[len(end)-1]; {
 	case source.Kind == "participant" && target.Kind != "participant":

@@ -11,25 +11,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/pnagent/pnagent/petri/bpmn"
 )
 
-// Complete returns a BPMN file in which a viewer finds a picture of each process. If a flow
-// node or a sequence flow of a process is in no diagram of the file, it adds those of
+// Complete returns the content from which f was read with a picture of each process that a viewer
+// finds. If a flow node or a sequence flow of a process is in no diagram of the file, it adds those of
 // [File.Layout] before the others; the rest remains, byte for byte. A
 // sequence flow without an id is not in them. What is inside of a
-// sub-process counts only if that is drawn expanded. The error is that of [Read], or says that
-// the file is in UTF-16.
-func Complete(content []byte, lim bpmn.Limits) ([]byte, error) {
-	f, err := Read(bytes.NewReader(content), "", lim)
-	if err != nil {
-		return nil, err
-	}
-	return f.Complete(content)
-}
-
-// Complete is the function of that name for content that was read.
+// sub-process counts only if that is drawn expanded. The error says that the file is in UTF-16.
 func (f *File) Complete(content []byte) ([]byte, error) {
 	if f.covered() {
 		return content, nil
@@ -69,22 +57,23 @@ func (f *File) drawn() map[string]bool {
 // covered reports whether each flow node and sequence flow of the processes is drawn.
 func (f *File) covered() bool {
 	drawn := f.drawn()
-	return !slices.ContainsFunc(f.root.kids, func(k *elem) bool { return k.is(modelSpace, "process") && !f.coveredIn(k, drawn) })
+	return !slices.ContainsFunc(f.root.Kids, func(k *elem) bool { return named(k, modelSpace, "process") && !f.coveredIn(k, drawn) })
 }
 
 func (f *File) coveredIn(e *elem, drawn map[string]bool) bool {
 	nodes := map[string]bool{}
-	for _, k := range e.kids {
-		id := k.attr("id")
-		if k.space != modelSpace || !isNode(k.name) || !f.first(k) {
+	for _, k := range e.Kids {
+		id := k.Attr("id")
+		if k.Name.Space != modelSpace || !isNode(k.Name.Local) || !f.first(k) {
 			continue
 		}
-		if nodes[id] = true; !drawn[id] || drawn[id+"/"] && !f.coveredIn(k, drawn) {
+		nodes[id] = true
+		if !drawn[id] || drawn[id+"/"] && !f.coveredIn(k, drawn) {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(e.kids, func(k *elem) bool {
-		return k.is(modelSpace, "sequenceFlow") && f.first(k) && nodes[k.ref("sourceRef")] && nodes[k.ref("targetRef")] && !drawn[k.attr("id")]
+	return !slices.ContainsFunc(e.Kids, func(k *elem) bool {
+		return named(k, modelSpace, "sequenceFlow") && f.first(k) && nodes[ref(k, "sourceRef")] && nodes[ref(k, "targetRef")] && !drawn[k.Attr("id")]
 	})
 }
 
@@ -135,7 +124,7 @@ func (f *File) unused() string {
 }
 
 func uses(e *elem, prefix string) bool {
-	return strings.HasPrefix(e.attr("id"), prefix) || slices.ContainsFunc(e.kids, func(k *elem) bool { return uses(k, prefix) })
+	return strings.HasPrefix(e.Attr("id"), prefix) || slices.ContainsFunc(e.Kids, func(k *elem) bool { return uses(k, prefix) })
 }
 
 // writer writes diagrams as BPMN has them.

@@ -6,7 +6,7 @@
 // [Read] returns a [File], whose Diagrams are those of the file, as BPMN Diagram
 // Interchange has them: shapes with bounds and edges with way points, together with what
 // the model says of each element that a picture shows. [File.Layout] makes diagrams of the
-// model alone, and [Complete] adds these to a file, so that a viewer can draw it.
+// model alone, and [File.Complete] adds these to a file, so that a viewer can draw it.
 // [Diagram.SVG] writes a self-contained picture, with the state of a process as an
 // [Overlay].
 //

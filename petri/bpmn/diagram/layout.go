@@ -33,18 +33,18 @@ const (
 func (f *File) Layout() []Diagram {
 	var out []Diagram
 	pooled := map[string]bool{}
-	for _, k := range f.root.kids {
-		if k.is(modelSpace, "collaboration") {
+	for _, k := range f.root.Kids {
+		if named(k, modelSpace, "collaboration") {
 			if d, ok := f.collaboration(k, pooled); ok {
 				out = append(out, d)
 			}
 		}
 	}
-	for _, k := range f.root.kids {
-		if k.is(modelSpace, "process") && !pooled[k.attr("id")] && hasNodes(k) {
+	for _, k := range f.root.Kids {
+		if named(k, modelSpace, "process") && !pooled[k.Attr("id")] && hasNodes(k) {
 			g := f.scope(k)
 			g.move(padding, padding)
-			out = append(out, Diagram{Plane: k.attr("id"), Name: f.nameOf(k), Shapes: g.shapes, Edges: g.edges})
+			out = append(out, Diagram{Plane: k.Attr("id"), Name: f.nameOf(k), Shapes: g.shapes, Edges: g.edges})
 		}
 	}
 	for i := range out {
@@ -54,7 +54,7 @@ func (f *File) Layout() []Diagram {
 }
 
 func hasNodes(e *elem) bool {
-	return slices.ContainsFunc(e.kids, func(k *elem) bool { return k.space == modelSpace && isNode(k.name) && k.attr("id") != "" })
+	return slices.ContainsFunc(e.Kids, func(k *elem) bool { return k.Name.Space == modelSpace && isNode(k.Name.Local) && k.Attr("id") != "" })
 }
 
 // content is what is inside of a process or a sub-process, from 0, 0 to w, h.
@@ -113,7 +113,7 @@ func (f *File) scope(e *elem) content {
 	band := leaves(s.lanes)
 	used := map[int]bool{}
 	for i, n := range s.nodes {
-		s.boxes[i].Band = band[n.attr("id")]
+		s.boxes[i].Band = band[n.Attr("id")]
 		used[s.boxes[i].Band] = true
 	}
 	for k := range flat(s.lanes) {
@@ -121,7 +121,7 @@ func (f *File) scope(e *elem) content {
 			s.boxes = append(s.boxes, draw.Box{W: taskWidth, H: emptyLane, Band: k})
 		}
 	}
-	d := draw.Boxes(s.boxes, s.lines, len(s.lanes) > 0 || e.name == "process")
+	d := draw.Boxes(s.boxes, s.lines, len(s.lanes) > 0 || e.Name.Local == "process")
 	c := content{w: d.Width, h: d.Height}
 	for i := range s.nodes {
 		s.place(&c, i, &d.Nodes[i])
@@ -135,21 +135,21 @@ func (f *File) scope(e *elem) content {
 
 // readNodes makes the boxes.
 func (s *scope) readNodes() {
-	for _, k := range s.el.kids {
-		id := k.attr("id")
-		if k.space == modelSpace && isNode(k.name) && k.name != "boundaryEvent" && s.first(k) {
+	for _, k := range s.el.Kids {
+		id := k.Attr("id")
+		if k.Name.Space == modelSpace && isNode(k.Name.Local) && k.Name.Local != "boundaryEvent" && s.first(k) {
 			s.index[id] = len(s.nodes)
 			s.nodes = append(s.nodes, k)
 		}
 	}
 	s.edges = make([][]*elem, len(s.nodes))
-	for _, k := range s.el.kids {
-		id := k.attr("id")
-		if k.space != modelSpace || k.name != "boundaryEvent" || !s.first(k) {
+	for _, k := range s.el.Kids {
+		id := k.Attr("id")
+		if k.Name.Space != modelSpace || k.Name.Local != "boundaryEvent" || !s.first(k) {
 			continue
 		}
-		host, ok := s.index[k.ref("attachedToRef")]
-		if !ok || !isActivity(s.nodes[host].name) { // it has a place of its own
+		host, ok := s.index[ref(k, "attachedToRef")]
+		if !ok || !isActivity(s.nodes[host].Name.Local) { // it has a place of its own
 			s.index[id] = len(s.nodes)
 			s.nodes, s.edges = append(s.nodes, k), append(s.edges, nil)
 			continue
@@ -166,13 +166,13 @@ func (s *scope) readNodes() {
 // box returns the box of a node.
 func (s *scope) box(i int) draw.Box {
 	n := s.nodes[i]
-	b := draw.Box{W: taskWidth, H: taskHeight, First: n.name == "startEvent"}
+	b := draw.Box{W: taskWidth, H: taskHeight, First: n.Name.Local == "startEvent"}
 	switch {
-	case isEvent(n.name):
+	case isEvent(n.Name.Local):
 		b.W, b.H, b.Round, b.Label = eventSize, eventSize, true, draw.Label(s.nameOf(n))
-	case isGateway(n.name):
+	case isGateway(n.Name.Local):
 		b.W, b.H, b.Round, b.Label = gatewaySize, gatewaySize, true, draw.Label(s.nameOf(n))
-	case isSub(n.name) && hasNodes(n):
+	case isSub(n.Name.Local) && hasNodes(n):
 		s.inner[i] = s.scope(n)
 		b.W, b.H = s.inner[i].w, s.inner[i].h+headHeight
 	}
@@ -185,15 +185,15 @@ func (s *scope) box(i int) draw.Box {
 
 // readFlows makes the lines.
 func (s *scope) readFlows() {
-	for _, k := range s.el.kids {
-		from, okFrom := s.index[k.ref("sourceRef")]
-		to, okTo := s.index[k.ref("targetRef")]
-		if !k.is(modelSpace, "sequenceFlow") || !okFrom || !okTo {
+	for _, k := range s.el.Kids {
+		from, okFrom := s.index[ref(k, "sourceRef")]
+		to, okTo := s.index[ref(k, "targetRef")]
+		if !named(k, modelSpace, "sequenceFlow") || !okFrom || !okTo {
 			continue
 		}
 		line := draw.Line{From: from, To: to}
 		s.flows, s.lines = append(s.flows, k), append(s.lines, line)
-		if _, is := s.beside[k.ref("sourceRef")]; is {
+		if _, is := s.beside[ref(k, "sourceRef")]; is {
 			s.lines[len(s.lines)-1].Leave = s.under(len(s.lines) - 1)
 		}
 	}
@@ -202,8 +202,9 @@ func (s *scope) readFlows() {
 // under returns the height, below the centre of its box, of the flow of a boundary event: that
 // of the first event is below the others.
 func (s *scope) under(flow int) float64 {
-	from := s.index[s.flows[flow].ref("sourceRef")]
-	below := len(s.edges[from]) - 1 - s.beside[s.flows[flow].ref("sourceRef")]
+	source := ref(s.flows[flow], "sourceRef")
+	from := s.index[source]
+	below := len(s.edges[from]) - 1 - s.beside[source]
 	return s.boxes[from].H/2 + eventSize/2 + underEvents + edgeLane*float64(below)
 }
 
@@ -212,8 +213,8 @@ func (s *scope) place(c *content, i int, at *draw.Node) {
 	n, b := s.nodes[i], s.boxes[i]
 	shape := s.newShape(n)
 	shape.Bounds = Bounds{at.X - b.W/2, at.Y - b.H/2, b.W, b.H}
-	shape.Marker = n.name == "exclusiveGateway"
-	shape.Expanded = isSub(n.name) && hasNodes(n)
+	shape.Marker = n.Name.Local == "exclusiveGateway"
+	shape.Expanded = isSub(n.Name.Local) && hasNodes(n)
 	if b.Round && shape.Name != "" {
 		w, h := draw.LabelSize(b.Label)
 		shape.Label = &Bounds{at.X - w/2, shape.Y + shape.H + draw.LabelGap, w, h}
@@ -239,12 +240,12 @@ func (s *scope) place(c *content, i int, at *draw.Node) {
 // way returns a sequence flow along points from box to box.
 func (s *scope) way(c *content, i int, points []Point) Edge {
 	k, line := s.flows[i], s.lines[i]
-	from, to := &c.shapes[s.placed[k.ref("sourceRef")]], &c.shapes[s.placed[k.ref("targetRef")]]
+	from, to := &c.shapes[s.placed[ref(k, "sourceRef")]], &c.shapes[s.placed[ref(k, "targetRef")]]
 	switch {
 	case line.From == line.To && from.Kind == "boundaryEvent":
-		points = back(from.middle(), from.Y+from.H, s.under(i), &c.shapes[s.placed[s.nodes[line.From].attr("id")]].Bounds)
+		points = back(from.middle(), from.Y+from.H, s.under(i), &c.shapes[s.placed[s.nodes[line.From].Attr("id")]].Bounds)
 	case line.From == line.To:
-		points = around(&c.shapes[s.placed[s.nodes[line.From].attr("id")]].Bounds)
+		points = around(&c.shapes[s.placed[s.nodes[line.From].Attr("id")]].Bounds)
 	case len(points) < 2:
 		points = []Point{from.middle(), to.middle()}
 	case line.Leave != 0: // down from the event, and then out of the box
@@ -321,12 +322,12 @@ type lane struct {
 // lanesOf returns the lanes of a process or a lane, and numbers those without kids from a
 // number on.
 func (f *File) lanesOf(e *elem, from int) (out []lane) {
-	for _, set := range e.kids {
-		if !set.is(modelSpace, "laneSet") && !set.is(modelSpace, "childLaneSet") {
+	for _, set := range e.Kids {
+		if !named(set, modelSpace, "laneSet") && !named(set, modelSpace, "childLaneSet") {
 			continue
 		}
-		for _, k := range set.kids {
-			if !k.is(modelSpace, "lane") {
+		for _, k := range set.Kids {
+			if !named(k, modelSpace, "lane") {
 				continue
 			}
 			l := lane{el: k, kids: f.lanesOf(k, from), band: from}
@@ -352,9 +353,9 @@ func flat(lanes []lane) (out []lane) {
 func leaves(lanes []lane) map[string]int {
 	of := map[string]int{}
 	for _, l := range flat(lanes) {
-		for _, k := range l.el.kids {
-			if k.name == "flowNodeRef" {
-				of[local(k.text)] = l.band
+		for _, k := range l.el.Kids {
+			if k.Name.Local == "flowNodeRef" {
+				of[local(k.Text)] = l.band
 			}
 		}
 	}

@@ -75,15 +75,15 @@ func clear(t *testing.T, name string, f *File) {
 		}
 	}
 	for id, of := range f.byID {
-		if (isNode(of.name) || of.name == "sequenceFlow") && !drawn[id] {
-			t.Errorf("%s: %s %s is not drawn", name, of.name, id)
+		if (isNode(of.Name.Local) || of.Name.Local == "sequenceFlow") && !drawn[id] {
+			t.Errorf("%s: %s %s is not drawn", name, of.Name.Local, id)
 		}
 	}
 }
 
 func apart(t *testing.T, name string, f *File, a, b *Shape) {
 	t.Helper()
-	if a.encloses(&b.Bounds) && !isTask(a.Kind) && !isEvent(a.Kind) || f.byID[b.Element].ref("attachedToRef") == a.Element {
+	if a.encloses(&b.Bounds) && !isTask(a.Kind) && !isEvent(a.Kind) || ref(f.byID[b.Element].elem, "attachedToRef") == a.Element {
 		return
 	}
 	const edge = 0.2
@@ -196,11 +196,11 @@ func TestCompleteAddsADiagramAndNothingElse(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got, err := Complete(content, bpmn.Limits{})
+		got, err := completed(content)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := Complete(got, bpmn.Limits{}); err != nil || !bytes.Equal(again, got) {
+		if again, err := completed(got); err != nil || !bytes.Equal(again, got) {
 			t.Errorf("%s: a file that is complete changes: %v", path, err)
 		}
 		before := read(t, string(content))
@@ -254,14 +254,14 @@ func TestWhenAFileIsComplete(t *testing.T) {
 func TestCompleteFindsTheEndInAnyEncoding(t *testing.T) {
 	const root = `<?xml version="1.0" encoding="ISO-8859-1"?><q:definitions xmlns:q="` + modelSpace + `"><q:process id="p"><q:task id="a" name="Gr` + "\xfc\xdf" + `e"/></q:process>`
 	const rest = "<!-- </q:definitions> \xfc --></q:definitions><!-- </q:definitions> -->"
-	got, err := Complete([]byte(root+rest), bpmn.Limits{})
+	got, err := completed([]byte(root + rest))
 	if err != nil || !bytes.HasPrefix(got, []byte(root+"<!-- </q:definitions> \xfc --><bpmndi:BPMNDiagram ")) {
 		t.Errorf("%s, %v", got, err)
 	}
 	if name := read(t, string(got)).Diagrams[0].Shapes[0].Name; name != "Grüße" {
 		t.Errorf("name %q", name)
 	}
-	if _, err := Complete([]byte("\xff\xfe"+utf16(root[len(`<?xml version="1.0" encoding="ISO-8859-1"?>`):]+"</q:definitions>")), bpmn.Limits{}); err == nil {
+	if _, err := completed([]byte("\xff\xfe" + utf16(root[len(`<?xml version="1.0" encoding="ISO-8859-1"?>`):]+"</q:definitions>"))); err == nil {
 		t.Error("a file in UTF-16 has no error")
 	}
 }
@@ -274,4 +274,13 @@ func utf16(s string) string {
 		b.WriteByte(0)
 	}
 	return b.String()
+}
+
+// completed reads a file and completes it.
+func completed(content []byte) ([]byte, error) {
+	f, err := Read(bytes.NewReader(content), "", bpmn.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	return f.Complete(content)
 }

@@ -15,8 +15,8 @@ func (f *File) Picture(process string) *Diagram {
 		from = f.Layout()
 	}
 	nodes := map[string]bool{}
-	for _, k := range of.kids {
-		nodes[k.attr("id")] = isNode(k.name)
+	for _, k := range of.Kids {
+		nodes[k.Attr("id")] = isNode(k.Name.Local)
 	}
 	var best *Diagram
 	most := 0

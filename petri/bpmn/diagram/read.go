@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/pnagent/pnagent/petri/bpmn"
-	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
 // File is a BPMN file with its diagrams, in the order of the file.
@@ -34,16 +33,14 @@ func (f *File) Has(id string) bool { return f.byID[id] != nil }
 // geometry is not usable. The error is a *petri.Fault, as of [bpmn.Read]: XML that is not
 // well-formed, a root element other than BPMN's, or a limit ([bpmn.ErrLimit]).
 func Read(r io.Reader, file string, lim bpmn.Limits) (*File, error) {
-	lim = lim.OrDefault()
-	p := &parser{Scanner: xmlscan.New(r, file, xmlscan.Limits{Bytes: lim.Bytes, Token: lim.Token, Depth: lim.Depth}), lim: lim}
-	root, err := p.parse()
+	root, err := tree(r, file, lim.OrDefault())
 	if err != nil {
 		return nil, err
 	}
 	f := &File{root: root, byID: map[string]*item{}}
 	f.index(root)
-	for _, k := range root.kids {
-		if k.is(diagramSpace, "BPMNDiagram") {
+	for _, k := range root.Kids {
+		if named(k, diagramSpace, "BPMNDiagram") {
 			f.Diagrams = append(f.Diagrams, f.diagram(k))
 		}
 	}
@@ -52,11 +49,11 @@ func Read(r io.Reader, file string, lim bpmn.Limits) (*File, error) {
 
 // index notes the elements of the model by their ids; the first of an id counts.
 func (f *File) index(parent *elem) {
-	for _, k := range parent.kids {
-		if k.space != modelSpace {
+	for _, k := range parent.Kids {
+		if k.Name.Space != modelSpace {
 			continue
 		}
-		if id := k.attr("id"); id != "" && f.byID[id] == nil {
+		if id := k.Attr("id"); id != "" && f.byID[id] == nil {
 			f.byID[id] = &item{k, parent}
 		}
 		f.index(k)
@@ -65,24 +62,24 @@ func (f *File) index(parent *elem) {
 
 // first reports whether an element has an id, and is the first that has it.
 func (f *File) first(e *elem) bool {
-	of := f.byID[e.attr("id")]
+	of := f.byID[e.Attr("id")]
 	return of != nil && of.elem == e
 }
 
 func (f *File) diagram(e *elem) Diagram {
-	d := Diagram{ID: e.attr("id"), Name: oneLine(e.attr("name"))}
-	plane := e.kid(diagramSpace, "BPMNPlane")
+	d := Diagram{ID: e.Attr("id"), Name: oneLine(e.Attr("name"))}
+	plane := e.Kid("BPMNPlane")
 	if plane == nil {
 		return d
 	}
-	d.Plane = plane.ref("bpmnElement")
-	for _, k := range plane.kids {
+	d.Plane = ref(plane, "bpmnElement")
+	for _, k := range plane.Kids {
 		switch {
-		case k.is(diagramSpace, "BPMNShape"):
+		case named(k, diagramSpace, "BPMNShape"):
 			if s, ok := f.shape(k); ok {
 				d.Shapes = append(d.Shapes, s)
 			}
-		case k.is(diagramSpace, "BPMNEdge"):
+		case named(k, diagramSpace, "BPMNEdge"):
 			if g, ok := f.edge(k); ok {
 				d.Edges = append(d.Edges, g)
 			}
@@ -100,8 +97,8 @@ func (f *File) diagram(e *elem) Diagram {
 func (f *File) expand(d *Diagram, drawn map[string]bool) {
 	for i := range d.Shapes {
 		s := &d.Shapes[i]
-		for _, k := range f.byID[s.Element].kids {
-			if isSub(s.Kind) && isNode(k.name) && drawn[k.attr("id")] {
+		for _, k := range f.byID[s.Element].Kids {
+			if isSub(s.Kind) && isNode(k.Name.Local) && drawn[k.Attr("id")] {
 				s.Expanded = true
 			}
 		}
@@ -112,27 +109,27 @@ func (f *File) expand(d *Diagram, drawn map[string]bool) {
 const farthest = 1e8
 
 func (f *File) shape(e *elem) (Shape, bool) {
-	of := f.byID[e.ref("bpmnElement")]
+	of := f.byID[ref(e, "bpmnElement")]
 	b, ok := boundsOf(e)
 	if of == nil || !ok {
 		return Shape{}, false
 	}
 	s := f.newShape(of.elem)
 	s.Bounds = b
-	s.Expanded = e.attr("isExpanded") == "true"
-	s.Horizontal = e.attr("isHorizontal") != "false"
-	s.Marker = e.attr("isMarkerVisible") == "true"
+	s.Expanded = e.Attr("isExpanded") == "true"
+	s.Horizontal = e.Attr("isHorizontal") != "false"
+	s.Marker = e.Attr("isMarkerVisible") == "true"
 	s.Label = labelOf(e)
 	return s, true
 }
 
 // newShape returns the shape of an element without its geometry.
 func (f *File) newShape(e *elem) Shape {
-	return Shape{Element: e.attr("id"), Kind: e.name, Name: f.nameOf(e), Horizontal: true, Traits: f.traits(e)}
+	return Shape{Element: e.Attr("id"), Kind: e.Name.Local, Name: f.nameOf(e), Horizontal: true, Traits: f.traits(e)}
 }
 
 func labelOf(e *elem) *Bounds {
-	l := e.kid(diagramSpace, "BPMNLabel")
+	l := e.Kid("BPMNLabel")
 	if l == nil {
 		return nil
 	}
@@ -143,7 +140,7 @@ func labelOf(e *elem) *Bounds {
 }
 
 func boundsOf(e *elem) (b Bounds, ok bool) {
-	k := e.kid(dcSpace, "Bounds")
+	k := e.Kid("Bounds")
 	if k == nil {
 		return b, false
 	}
@@ -159,15 +156,15 @@ func boundsOf(e *elem) (b Bounds, ok bool) {
 }
 
 func number(e *elem, name string) (float64, bool) {
-	x, err := strconv.ParseFloat(e.attr(name), 64)
+	x, err := strconv.ParseFloat(e.Attr(name), 64)
 	return x, err == nil && math.Abs(x) <= farthest // false for NaN
 }
 
 func (f *File) edge(e *elem) (Edge, bool) {
-	of := f.byID[e.ref("bpmnElement")]
+	of := f.byID[ref(e, "bpmnElement")]
 	var points []Point
-	for _, k := range e.kids {
-		if !k.is(diSpace, "waypoint") {
+	for _, k := range e.Kids {
+		if !named(k, diSpace, "waypoint") {
 			continue
 		}
 		x, okX := number(k, "x")
@@ -186,14 +183,14 @@ func (f *File) edge(e *elem) (Edge, bool) {
 }
 
 func (f *File) newEdge(e *elem, points []Point) Edge {
-	g := Edge{Element: e.attr("id"), Kind: e.name, Name: f.nameOf(e), Points: points, Direction: e.attr("associationDirection")}
-	g.Source, g.Target = e.ref("sourceRef"), e.ref("targetRef")
-	if g.Element == "" && e.name == "sequenceFlow" {
+	g := Edge{Element: e.Attr("id"), Kind: e.Name.Local, Name: f.nameOf(e), Points: points, Direction: e.Attr("associationDirection")}
+	g.Source, g.Target = ref(e, "sourceRef"), ref(e, "targetRef")
+	if g.Element == "" && e.Name.Local == "sequenceFlow" {
 		g.Element = g.Source + "-" + g.Target // as petri/bpmn names it
 	}
-	if source := f.byID[g.Source]; source != nil && e.name == "sequenceFlow" {
-		g.Default = source.ref("default") == g.Element && g.Element != ""
-		g.Conditional = e.kid(modelSpace, "conditionExpression") != nil && !strings.HasSuffix(source.name, "Gateway")
+	if source := f.byID[g.Source]; source != nil && e.Name.Local == "sequenceFlow" {
+		g.Default = ref(source.elem, "default") == g.Element && g.Element != ""
+		g.Conditional = e.Kid("conditionExpression") != nil && !strings.HasSuffix(source.Name.Local, "Gateway")
 	}
 	return g
 }

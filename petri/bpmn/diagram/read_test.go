@@ -96,7 +96,7 @@ func TestEventsHaveTheKindsOfTheirDefinitions(t *testing.T) {
 func TestWhatIsNotBPMNIsRefused(t *testing.T) {
 	for xml, want := range map[string]string{
 		``:                     "f:1:1: the file has no root element; expected an XML document with the root <definitions>",
-		`<a/>`:                 "f:1:1: root element <a>; expected one <definitions> in " + modelSpace,
+		`<a/>`:                 "f:1:1: the root element is <a> in the namespace \"\"; expected <definitions> in " + modelSpace,
 		head + `<process></a>`: "f:1:",
 	} {
 		if _, err := Read(strings.NewReader(xml), "f", bpmn.Limits{}); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -138,7 +138,7 @@ func FuzzRead(f *testing.F) {
 			}
 			svg(t, &d, nil)
 		}
-		got, err := Complete(content, lim)
+		got, err := file.Complete(content)
 		if err != nil {
 			return
 		}
@@ -155,4 +155,22 @@ func finite(all ...float64) bool {
 		}
 	}
 	return true
+}
+
+func TestAProcessHasItsNodesAndFlowsAlsoIfNoNetCanBeMade(t *testing.T) {
+	f := read(t, head+`<process id="other"><task id="o"/></process><process id="p" name="P"><laneSet id="l"/>
+<subProcess id="s" name="S"><startEvent id="a"/><transaction id="u"><userTask id="b"/></transaction></subProcess>
+<boundaryEvent id="x" attachedToRef="s"><extensionElements/><timerEventDefinition/><messageEventDefinition/></boundaryEvent>
+<task id="s"/><task/><sequenceFlow id="f" sourceRef="s" targetRef="gone"/></process>
+<b:BPMNDiagram><b:BPMNPlane><b:BPMNShape bpmnElement="b"><c:Bounds x="10" y="20" width="4" height="6"/></b:BPMNShape></b:BPMNPlane></b:BPMNDiagram></definitions>`)
+	want := &Process{Name: "P", Nodes: []Node{{ID: "s", Name: "S", Kind: "subProcess", Within: -1}, {ID: "a", Kind: "startEvent"}, {ID: "u", Kind: "transaction"},
+		{ID: "b", Kind: "userTask", Within: 2, At: &Point{X: 12, Y: 23}}, {ID: "x", Kind: "boundaryEvent", Host: "s", Event: "message", Within: -1}}, Flows: []Flow{{"f", "s", "gone"}}}
+	if d := cmp.Diff(want, f.Process("p")); d != "" {
+		t.Error(d)
+	}
+	for _, id := range []string{"o", "gone"} {
+		if p := f.Process(id); p != nil {
+			t.Errorf("%s is %+v; expected no process", id, p)
+		}
+	}
 }

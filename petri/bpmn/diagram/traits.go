@@ -26,55 +26,55 @@ func isNode(kind string) bool { return isActivity(kind) || isEvent(kind) || isGa
 
 // nameOf returns the name of an element for people, on one line.
 func (f *File) nameOf(e *elem) string {
-	switch e.name {
+	switch e.Name.Local {
 	case "textAnnotation":
-		if t := e.kid(modelSpace, "text"); t != nil {
-			return oneLine(t.text)
+		if t := e.Kid("text"); t != nil {
+			return oneLine(t.Text)
 		}
 	case "group":
-		if v := f.byID[e.ref("categoryValueRef")]; v != nil {
-			return oneLine(v.attr("value"))
+		if v := f.byID[ref(e, "categoryValueRef")]; v != nil {
+			return oneLine(v.Attr("value"))
 		}
 	case "dataObjectReference", "dataStoreReference", "dataObject":
-		name := oneLine(e.attr("name"))
-		if state := e.kid(modelSpace, "dataState"); state != nil && state.attr("name") != "" {
-			name = strings.TrimSpace(name + " [" + oneLine(state.attr("name")) + "]")
+		name := oneLine(e.Attr("name"))
+		if state := e.Kid("dataState"); state != nil && state.Attr("name") != "" {
+			name = strings.TrimSpace(name + " [" + oneLine(state.Attr("name")) + "]")
 		}
 		return name
 	}
-	return oneLine(e.attr("name"))
+	return oneLine(e.Attr("name"))
 }
 
 // traits returns what the model says of an element.
 func (f *File) traits(e *elem) Traits {
 	t := Traits{
-		Compensation: e.attr("isForCompensation") == "true",
-		AdHoc:        e.name == "adHocSubProcess",
-		ByEvent:      e.attr("triggeredByEvent") == "true",
-		Instantiates: e.attr("instantiate") == "true",
-		ParallelGate: e.attr("eventGatewayType") == "Parallel",
-		Several:      e.attr("isCollection") == "true" || e.kid(modelSpace, "participantMultiplicity") != nil,
+		Compensation: e.Attr("isForCompensation") == "true",
+		AdHoc:        e.Name.Local == "adHocSubProcess",
+		ByEvent:      e.Attr("triggeredByEvent") == "true",
+		Instantiates: e.Attr("instantiate") == "true",
+		ParallelGate: e.Attr("eventGatewayType") == "Parallel",
+		Several:      e.Attr("isCollection") == "true" || e.Kid("participantMultiplicity") != nil,
 	}
-	if isEvent(e.name) {
+	if isEvent(e.Name.Local) {
 		t.Event = f.event(e)
-		t.Continues = e.attr("cancelActivity") == "false" || e.attr("isInterrupting") == "false"
+		t.Continues = e.Attr("cancelActivity") == "false" || e.Attr("isInterrupting") == "false"
 	}
-	if m := e.kid(modelSpace, "multiInstanceLoopCharacteristics"); m != nil {
+	if m := e.Kid("multiInstanceLoopCharacteristics"); m != nil {
 		t.Loop = "parallel"
-		if m.attr("isSequential") == "true" {
+		if m.Attr("isSequential") == "true" {
 			t.Loop = "sequential"
 		}
-	} else if e.kid(modelSpace, "standardLoopCharacteristics") != nil {
+	} else if e.Kid("standardLoopCharacteristics") != nil {
 		t.Loop = "loop"
 	}
-	if of := f.byID[e.ref("dataObjectRef")]; of != nil {
-		t.Several = t.Several || of.attr("isCollection") == "true"
+	if of := f.byID[ref(e, "dataObjectRef")]; of != nil {
+		t.Several = t.Several || of.Attr("isCollection") == "true"
 	}
-	if called := f.byID[e.ref("calledElement")]; e.name == "callActivity" {
-		t.CallsTask = called != nil && strings.HasPrefix(called.name, "global")
+	if called := f.byID[ref(e, "calledElement")]; e.Name.Local == "callActivity" {
+		t.CallsTask = called != nil && strings.HasPrefix(called.Name.Local, "global")
 	}
-	if e.name == "participant" {
-		t.BlackBox = f.byID[e.ref("processRef")] == nil
+	if e.Name.Local == "participant" {
+		t.BlackBox = f.byID[ref(e, "processRef")] == nil
 	}
 	return t
 }
@@ -82,13 +82,13 @@ func (f *File) traits(e *elem) Traits {
 // event returns the kind of an event: that of its definition.
 func (f *File) event(e *elem) string {
 	kinds := []string{}
-	for _, k := range e.kids {
-		if k.name == "eventDefinitionRef" {
-			if of := f.byID[local(k.text)]; of != nil {
+	for _, k := range e.Kids {
+		if k.Name.Local == "eventDefinitionRef" {
+			if of := f.byID[local(k.Text)]; of != nil {
 				k = of.elem
 			}
 		}
-		if kind, is := strings.CutSuffix(k.name, "EventDefinition"); is && slices.Contains(eventKinds(), kind) {
+		if kind, is := strings.CutSuffix(k.Name.Local, "EventDefinition"); is && slices.Contains(eventKinds(), kind) {
 			kinds = append(kinds, kind)
 		}
 	}
@@ -97,7 +97,7 @@ func (f *File) event(e *elem) string {
 		return "none"
 	case len(kinds) == 1:
 		return kinds[0]
-	case e.attr("parallelMultiple") == "true":
+	case e.Attr("parallelMultiple") == "true":
 		return "parallelMultiple"
 	}
 	return "multiple"

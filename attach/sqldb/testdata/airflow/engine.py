@@ -17,6 +17,7 @@ takes a step when it is told to, and that the executor runs no task of the queue
 
 import logging
 import os
+import signal
 import sys
 import threading
 import unittest.mock
@@ -45,6 +46,10 @@ if V3:
             # the task closed its sockets before.
             service = WatchedSubprocess._service_subprocess
             WatchedSubprocess._service_subprocess = lambda of, max_wait_time, **more: service(of, min(max_wait_time, 0.05), **more)
+
+            # From 3.2 on, a supervisor handles signals, which only the main thread of a process may.
+            handle = signal.signal
+            signal.signal = lambda *of: handle(*of) if threading.current_thread() is threading.main_thread() else None
 
         def _process_workloads(self, workloads):
             for w in workloads:
@@ -106,10 +111,13 @@ def main(dags):
     db.initdb()
     if V3:
         from airflow.dag_processing.bundles.manager import DagBundlesManager
-        from airflow.models.dagbag import DagBag, sync_bag_to_db
+        try:
+            from airflow.dag_processing.dagbag import DagBag, sync_bag_to_db
+        except ImportError:  # before 3.2
+            from airflow.models.dagbag import DagBag, sync_bag_to_db
 
         DagBundlesManager().sync_bundles_to_db()
-        bag = DagBag(dags, include_examples=False, bundle_path=dags)
+        bag = DagBag(dags, bundle_path=dags)
         sync_bag_to_db(bag, "dags-folder", None)
     else:
         from airflow.models.dagbag import DagBag
@@ -125,7 +133,7 @@ def main(dags):
     job = Job()
     runner = SchedulerJobRunner(job)
     job.prepare_for_execution()
-    executor = job.executor
+    executor = getattr(runner, "executor", None) or job.executor
     executor.job_id = job.id
     executor.start()
     if not V3:

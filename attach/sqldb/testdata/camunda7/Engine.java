@@ -187,7 +187,7 @@ public class Engine {
         out.printf("job %s %s %s %d %d%n", key, p.getId(), activity, j.getRetries(), due == null ? 0 : due.getTime());
       }
       for (ExternalTask x : engine.getExternalTaskService().createExternalTaskQuery().processInstanceId(p.getId()).locked().list()) {
-        out.printf("worker %s %s %s %s%n", key, p.getId(), x.getActivityId(), x.getWorkerId());
+        out.printf("worker %s %s %s %s %d%n", key, p.getId(), x.getActivityId(), x.getWorkerId(), x.getLockExpirationTime().getTime());
       }
       for (Incident i : engine.getRuntimeService().createIncidentQuery().processInstanceId(p.getId()).list()) {
         out.printf("incident %s %s %s %s%n", key, p.getId(), i.getActivityId(), i.getIncidentType());

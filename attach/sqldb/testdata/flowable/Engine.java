@@ -224,7 +224,7 @@ public class Engine {
       out.printf("job %s %s %s %d %d%n", key(j.getProcessDefinitionId()), j.getProcessInstanceId(), j.getElementId(), j.getRetries(), due == null ? 0 : due.getTime());
     }
     for (ExternalWorkerJob j : engine.getManagementService().createExternalWorkerJobQuery().locked().list()) {
-      out.printf("worker %s %s %s %s%n", key(j.getProcessDefinitionId()), j.getProcessInstanceId(), j.getElementId(), j.getLockOwner());
+      out.printf("worker %s %s %s %s %d%n", key(j.getProcessDefinitionId()), j.getProcessInstanceId(), j.getElementId(), j.getLockOwner(), j.getLockExpirationTime().getTime());
     }
     for (Job j : engine.getManagementService().createDeadLetterJobQuery().list()) {
       out.printf("at %s %s %s %d%n", key(j.getProcessDefinitionId()), j.getProcessInstanceId(), j.getElementId(), j.getCreateTime().getTime());

@@ -12,10 +12,9 @@
 //
 // A task that begins with "hold" never ends, one that begins with "fail" throws an error, others end.
 'use strict';
-const { spawn } = require('node:child_process');
 const { EventEmitter } = require('node:events');
 const path = require('node:path');
-const readline = require('node:readline');
+const commands = require('../commands.js');
 
 const library = (name, file) => import(path.join(process.env.NODE_PATH, name, file));
 const [, , address, ...worker] = process.argv;
@@ -61,9 +60,7 @@ class Engine {
   }
 
   async work(...tasks) {
-    const child = spawn(process.execPath, [__filename, address, ...tasks], { stdio: ['pipe', 'pipe', 'inherit'] });
-    this.workers.push(child);
-    await new Promise((resolve) => child.stdout.once('data', resolve)); // it has unlocked what expired
+    await commands.work(this.workers, __filename, address, ...tasks); // it has unlocked what expired
     for (;;) {
       const jobs = (await this.rows()).filter((j) => tasks.includes(j.task_identifier));
       const waits = (j) => !j.locked_at && j.run_at <= j.now && j.attempts < j.max_attempts;
@@ -74,11 +71,7 @@ class Engine {
   }
 
   async kill() {
-    for (const w of this.workers.splice(0)) {
-      const ended = new Promise((resolve) => w.once('exit', resolve));
-      w.kill('SIGKILL');
-      await ended;
-    }
+    await commands.kill(this.workers);
   }
 
   async rows() {
@@ -103,18 +96,7 @@ class Engine {
 async function main() {
   const engine = new Engine();
   await engine.start();
-  process.stdout.write('ok\n');
-  const input = readline.createInterface({ input: process.stdin });
-  input.once('close', () => engine.kill().then(process.exit)); // also while a command runs
-  for await (const line of input) {
-    const [command, ...args] = line.split(' ');
-    try {
-      const out = (await engine[command](...args)) || [];
-      process.stdout.write([...out, 'ok'].join('\n') + '\n');
-    } catch (e) {
-      process.stdout.write(`error ${e.stack.replaceAll('\n', ' ')}\n`);
-    }
-  }
+  await commands.serve(engine);
 }
 
 if (worker.length > 0) {

@@ -320,13 +320,18 @@ public class Engine {
   /** Runs a command of a scheduler. The second word is the scheduler's name. */
   private static void act(Scheduler s, String[] c, PrintStream out) throws Exception {
     switch (c[0]) {
-      case "schedule": { // NAME GROUP.TRIGGER GROUP.JOB CLASS SECONDS: from now, and each day unless "once" follows
+      case "schedule": { // NAME GROUP.TRIGGER GROUP.JOB CLASS SECONDS: from now, and each day unless "once" follows, or a number of seconds after which it repeats
         String[] key = c[3].split("\\.");
         JobDetail job = JobBuilder.newJob(Class.forName("Engine$" + c[4], true, Thread.currentThread().getContextClassLoader()).asSubclass(Job.class))
             .withIdentity(new JobKey(key[1], key[0])).build();
         TriggerBuilder<Trigger> t = TriggerBuilder.newTrigger().withIdentity(trigger(c[2])).forJob(job)
             .startAt(new Date(System.currentTimeMillis() + 1000 * Long.parseLong(c[5])));
-        Trigger made = c.length == 6 ? t.withSchedule(SimpleScheduleBuilder.repeatHourlyForever(24)).build() : t.build();
+        if (c.length == 6) {
+          t.withSchedule(SimpleScheduleBuilder.repeatHourlyForever(24));
+        } else if (!c[6].equals("once")) {
+          t.withSchedule(SimpleScheduleBuilder.repeatSecondlyForever(Integer.parseInt(c[6])));
+        }
+        Trigger made = t.build();
         if (s.checkExists(job.getKey())) {
           s.scheduleJob(made);
         } else {

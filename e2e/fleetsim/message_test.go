@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleetsim
+
+import (
+	"context"
+	"log/slog"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/internal/buildtest"
+	"github.com/pnagent/pnagent/internal/porttest"
+	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// BenchmarkMessage measures what a message of 10,000 sources takes of a processor, a message a second
+// of each: sent and received by the NATS client alone, decoded alone, and sent, received and shown by a
+// collector without outputs, with one View a second. Each second is measured in these three ways in
+// turn. The server is another process.
+func BenchmarkMessage(b *testing.B) {
+	const sources = 10_000
+	url := serverProcess(b)
+	from := client(b, url)
+	all := turnsFrom(b, sources, time.Now().UnixMicro())
+	all.writer.interval = time.Minute // beside other load a second of the fleet lasts longer, and no source is silent
+	if err := serveDefinition(from, all.writer.net); err != nil {
+		b.Fatal(err)
+	}
+	came, n := make(chan struct{}), 0
+	alone, err := client(b, url).Subscribe("alone", func(*nats.Msg) {
+		if n++; n%sources == 0 {
+			came <- struct{}{}
+		}
+	})
+	if err == nil {
+		err = alone.SetPendingLimits(-1, -1)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := collects(b, url)
+	publish := func(subject func(i int) string, messages [][]byte) {
+		for i, text := range messages {
+			if err := from.Publish(subject(i), text); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := from.Flush(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	names := make([]string, sources)
+	for i, s := range all.sources {
+		names[i] = telemetry.Subjects{}.Snapshot(all.writer.net.id, s.name)
+	}
+	shown, taken := uint64(0), uint64(0)
+	show := func(messages [][]byte) {
+		publish(func(i int) string { return names[i] }, messages)
+		for shown += sources; taken < shown; time.Sleep(20 * time.Millisecond) {
+			v := c.View()
+			taken = v.Traffic.Messages
+			if v.Traffic.Bad+v.Traffic.Lost > 0 {
+				b.Fatalf("%+v", v.Traffic)
+			}
+		}
+	}
+	first, _ := all.next(b)
+	show(first)
+	var d telemetry.Decoder
+	var msg telemetry.Snapshot
+	ways := []func(messages [][]byte){
+		func(messages [][]byte) { publish(func(int) string { return "alone" }, messages); <-came },
+		func(messages [][]byte) {
+			for _, text := range messages {
+				if err := d.Decode(text, &msg); err != nil {
+					b.Fatal(err)
+				}
+			}
+		},
+		show,
+	}
+	var took [3]time.Duration
+	for b.Loop() {
+		messages, _ := all.next(b)
+		for i, way := range ways {
+			begin := cpuUsed(b)
+			way(messages)
+			took[i] += cpuUsed(b) - begin
+		}
+	}
+	each := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / float64(b.N) / sources }
+	b.ReportMetric(each(took[0]), "received-ns")
+	b.ReportMetric(each(took[1]), "decoded-ns")
+	b.ReportMetric(each(took[2]), "shown-ns")
+	b.ReportMetric(float64(took[2])/float64(took[0]+took[1]), "ratio")
+}
+
+// serverProcess starts a NATS server, whose processor time is not that of the benchmark.
+func serverProcess(b *testing.B) (url string) {
+	b.Helper()
+	program := filepath.Join(b.TempDir(), "nats-server")
+	if err := buildtest.Build(b.Context(), ".", program, "github.com/nats-io/nats-server/v2"); err != nil {
+		b.Fatal(err)
+	}
+	address := porttest.Addr(b)
+	host, port, _ := strings.Cut(address, ":")
+	cmd := exec.CommandContext(b.Context(), program, "--addr", host, "--port", port)
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return "nats://" + address
+}
+
+// client returns a connection that ends with the benchmark.
+func client(b *testing.B, url string) *nats.Conn {
+	b.Helper()
+	nc, err := nats.Connect(url, nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond))
+	if err == nil {
+		err = nc.FlushTimeout(enough)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(nc.Close)
+	return nc
+}
+
+// collects runs a collector until the benchmark ends.
+func collects(b *testing.B, url string) *collector.Collector {
+	b.Helper()
+	c, err := collector.New(collector.Config{Conn: client(b, url), Log: slog.New(slog.DiscardHandler), PNML: pnml.DefaultLimits()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := c.Run(ctx); err != nil {
+			b.Error(err)
+		}
+	})
+	b.Cleanup(func() { cancel(); running.Wait() })
+	return c
+}

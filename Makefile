@@ -97,12 +97,13 @@ bench: ## run the benchmarks and print them beside their bases
 	@$(GO) run ./internal/benchtable
 
 .PHONY: suites
-suites: ## try the files and the tests of other projects, with SUITES=DIR, which has a checkout of each: docs/design/foreign-files.md
-	@test -n "$(SUITES)" || { echo "SUITES is empty; expected a folder with checkouts of the suites"; exit 1; }
+suites: ## try the files and the tests of other projects, with SUITES=DIR, a folder for their checkouts, which git gets from GitHub: docs/design/foreign-files.md
+	@test -n "$(SUITES)" || { echo "SUITES is empty; expected a folder for checkouts of the suites"; exit 1; }
+	@scripts/suites $(abspath $(SUITES))
 	@cd e2e/suites && PNAGENT_SUITES=$(abspath $(SUITES)) $(GO) test -count=1 -tags peers -timeout 1h
 	@cd e2e/commands && PNAGENT_SUITES=$(abspath $(SUITES)) $(GO) test -count=1 -run '^TestTheCommandsOfTheDocuments$$/^docs$$/^(attach|design)$$/^(perpetuum|expressions).md$$'
 	@PNAGENT_SUITES=$(abspath $(SUITES)) $(GO) test -count=1 -tags peers -run 'TestThePage/files_of_MIWG' ./web/pagetest
-	@PNAGENT_DMN_TCK=$(abspath $(SUITES))/tck/TestCases $(GO) test -count=1 -v -run '^TestCompatibilityKit$$' ./engine/guard/feel
+	@PNAGENT_DMN_TCK=$(abspath $(SUITES))/tck/TestCases $(GO) test -count=1 -v -run '^TestCompatibilityKit' ./engine/guard/feel ./engine/guard/dmn
 
 .PHONY: bench-regions
 bench-regions: ## measure nets in regions over JetStream, real processes, beside DiPeN's protocol (3 minutes)

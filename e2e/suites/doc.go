@@ -5,9 +5,10 @@
 //
 //	make suites SUITES=DIR
 //
-// DIR holds a checkout of each suite, by the name of its repository. The tests
-// read them there, because they are not part of pnagent. Without PNAGENT_SUITES,
-// which names DIR, the tests skip.
+// DIR holds a checkout of each suite, by the name of its repository; scripts/suites
+// gets those that are not there from GitHub. The tests read them there, because they
+// are not part of pnagent. Without PNAGENT_SUITES, which names DIR, or without the
+// checkout of a suite, its tests skip.
 //
 // [TestFiles] reads BPMN files. [TestBehaviours] plays what the tests of Camunda and
 // Zeebe state. [TestQueries] answers properties of nets of TAPAAL and the Model

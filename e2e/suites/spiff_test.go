@@ -65,6 +65,7 @@ var passesJoins = map[string]bool{"tests/SpiffWorkflow/bpmn/data/gateway_loop_in
 // that its tests give, is compared as far as it does.
 func TestProcessesOfSpiffWorkflow(t *testing.T) {
 	dir := suitesDir(t)
+	needs(t, dir, "SpiffWorkflow")
 	cmd := exec.CommandContext(t.Context(), spiffWorkflow(t), filepath.Join("testdata", "spiff.py"), filepath.Join(dir, "SpiffWorkflow"))
 	var failed bytes.Buffer
 	cmd.Stderr = &failed

@@ -29,6 +29,14 @@ func suitesDir(t *testing.T) string {
 	return dir
 }
 
+// needs skips the test where the folder of checkouts has none of a suite.
+func needs(t *testing.T, dir, suite string) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(dir, suite)); err != nil {
+		t.Skip("no checkout of the suite: ", err)
+	}
+}
+
 // result counts what was tried of a suite.
 type result struct {
 	right, wrong, warned int
@@ -137,6 +145,7 @@ func behaviours(t *testing.T, what string, l life) {
 			continue // a journal is looked after ten times a second
 		}
 		t.Run(s.name, func(t *testing.T) {
+			needs(t, dir, s.suite)
 			err := play(t, s, dir, l)
 			rs.count(s.suite, err)
 			switch {

@@ -314,8 +314,9 @@ func (x *change) emptySpot(ps *piles, at spot) {
 // writeReturned writes what an action or a call returned for a firing.
 func (x *change) writeReturned(f *frame, t int, o *outcome) {
 	x.writes, x.fresh = x.writes[:0], x.fresh[:0]
-	if x.s.Tables.Source(t) {
-		x.startAfresh(true)
+	if x.atFreshStart(&x.s.rules[t]) {
+		x.startAfresh()
+		x.s.log.note(x.i, op{kind: opAfresh})
 	}
 	if o.data == nil || o.puts != nil {
 		return

@@ -91,21 +91,32 @@ func (x *change) fitsAll(f *frame, r *rule, o *outcome) bool {
 	if 6*(sum+longest) <= MaxData { // the longest that a byte of a name can become is 6
 		return true
 	}
+	if x.atFreshStart(r) { // it would forget them
+		own := &x.s.variables[x.in.index]
+		defer func(forgotten []byte) { *own = forgotten }(*own)
+		*own = nil
+	}
 	if r != nil && r.in != nil && x.s.getsAll(r.in.scope) {
 		longest += len(x.s.seenIn(x.in, f))
 	}
 	writes := slices.Clip(o.writes)
+	var entered []*frame // as they would be
+	open := func(up *frame, scope int32) *frame { return &frame{scope: scope, up: up} }
+	put := func(place int32, data []byte) {
+		run := x.s.enter(x.s.around(f, place), x.s.Tables.ScopeOf(place), &entered, open)
+		writes = append(writes, write{x.s.holder(run, place), x.s.fields(data)})
+	}
+	for k := range o.puts {
+		put(o.puts[k].Place, o.puts[k].Data)
+	}
 	if o.data != nil && o.puts == nil {
 		if g, ok := x.s.context(f, r); ok {
 			writes = append(writes, write{g, x.s.fields(o.data)})
+		} else {
+			for _, place := range r.outputs {
+				put(place, o.data)
+			}
 		}
-	}
-	var entered []*frame // as they would be
-	open := func(up *frame, scope int32) *frame { return &frame{scope: scope, up: up} }
-	for k := range o.puts {
-		p := &o.puts[k]
-		run := x.s.enter(x.s.around(f, p.Place), x.s.Tables.ScopeOf(p.Place), &entered, open)
-		writes = append(writes, write{x.s.holder(run, p.Place), x.s.fields(p.Data)})
 	}
 	fits := longest <= MaxData
 	for g, values := range x.news(writes) {

@@ -322,14 +322,17 @@ func TestVariablesThatWouldBeTooLargeAreRefused(t *testing.T) {
 		{"two that are put together", "p q r", "p>t t>q t>r", func(s *Shard) error { return puts(s, field("c", half), field("d", half)) }},
 		{"two that are put together into a new run", "p q@s r@s", "p>t t>q t>r", func(s *Shard) error { return puts(s, field("c", half), field("d", half)) }},
 		{"one that is passed on", "p q r", "p>t t>q t>r", func(s *Shard) error { return puts(s, field("c", some)) }},
+		{"one of a source", "p q", "p>u t>q", fire(field("b", some))},
+		{"one of a source, in a new run", "p q@s", "p>u t>q", fire(field("b", some))},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			n := build(c.places, "t", c.arcs)
+			n := build(c.places, "t u", c.arcs)
 			n.Shared = true
 			for k := range n.Scopes {
 				n.Scopes[k].Local = []string{"c", "d"}
 			}
-			w := newWorld(t, n, Binding{Mode: plain.Mode{Kind: plain.Manual}})
+			manual := Binding{Mode: plain.Mode{Kind: plain.Manual}}
+			w := newWorld(t, n, manual, manual)
 			w.inject("p", string(field("a", most)))
 			if strings.Contains(c.places, "beside") {
 				w.inject("beside", string(field("a", most)))
@@ -341,6 +344,39 @@ func TestVariablesThatWouldBeTooLargeAreRefused(t *testing.T) {
 			}
 			if after := w.s.AppendState(nil); !bytes.Equal(before, after) || len(w.s.Ready().Log) > 0 {
 				t.Error("the refused firing changed something")
+			}
+		})
+	}
+}
+
+// What begins an instance again that is at its end is measured without the variables that the
+// instance forgets then.
+func TestVariablesOfAnEndedInstanceTakeNoRoom(t *testing.T) {
+	field := func(name string, size int) []byte { return textOf(map[string]any{name: strings.Repeat("x", size)}) }
+	most, large := field("a", MaxData-100), field("b", MaxData-200)
+	for rule, again := range map[string]func(*Shard) error{
+		"an injection":                func(s *Shard) error { return s.Inject(0, 0, large, 1, now0) },
+		"a source":                    func(s *Shard) error { return s.Fire(0, 0, large, now0) },
+		"an injection of the same":    func(s *Shard) error { return s.Inject(0, 0, most, 1, now0) },
+		"an injection into a new run": func(s *Shard) error { return s.Inject(0, 1, large, 1, now0) },
+	} {
+		t.Run(rule, func(t *testing.T) {
+			n := build("p q@s", "source t", "source>p p>t t>q")
+			n.Shared = true
+			manual := Binding{Mode: plain.Mode{Kind: plain.Manual}}
+			w := newWorld(t, n, manual, manual)
+			w.inject("q", string(most))
+			if err := again(w.s); err != nil {
+				t.Fatal(err)
+			}
+			want := large
+			if strings.HasSuffix(rule, "same") {
+				want = most
+			}
+			for _, p := range w.s.Tokens(0, 10) {
+				if !bytes.Equal(p.Token.Data, want) {
+					t.Errorf("a token shows %.20s…, %d bytes; want %.20s…, %d bytes", p.Token.Data, len(p.Token.Data), want, len(want))
+				}
 			}
 		})
 	}

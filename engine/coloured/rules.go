@@ -16,6 +16,7 @@ type rule struct {
 	held     bool   // it is delayed or manual, so it does not fire at once
 	preempts bool
 	throws   bool
+	source   bool // it has no inputs
 	// A permanent rejection by the guard is an incident.
 	alternative bool
 	single      bool // its only condition is a token in its trigger
@@ -80,7 +81,7 @@ func (s *Shard) compile(bindings []Binding) {
 	s.users, s.wide = make([][]int32, t.Places()), make([]bool, t.Places())
 	for tr, rank := range s.Ranks() {
 		r := rule{Binding: &bindings[tr], rank: rank, held: t.Held(tr),
-			preempts: t.Net.Transitions[tr].Preempts, throws: t.Net.Transitions[tr].Throws.Kind != petri.EventNone, alternative: t.Net.Transitions[tr].Alternative, conds: t.Conds(tr), join: t.Join(tr), sights: sights(t, tr)}
+			preempts: t.Net.Transitions[tr].Preempts, source: t.Source(tr), throws: t.Net.Transitions[tr].Throws.Kind != petri.EventNone, alternative: t.Net.Transitions[tr].Alternative, conds: t.Conds(tr), join: t.Join(tr), sights: sights(t, tr)}
 		r.effects, r.branches = t.Effects(tr), t.Branches(tr)
 		r.most = MaxTaken
 		for _, e := range r.effects {

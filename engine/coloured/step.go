@@ -329,7 +329,9 @@ func (x *change) inject(h held) {
 	}
 	x.s.log.note(x.i, op{kind: opInject, held: x.out[0]})
 	if x.s.shared {
-		x.startAfresh(false)
+		if x.atFreshStart(nil) {
+			x.startAfresh()
+		}
 		x.out[0].data = x.keep(h.spot, h.data)
 		x.settleWrites(false)
 	}

@@ -193,19 +193,20 @@ func (x *change) setOwn(f *frame, values object, log bool) {
 	}
 }
 
-// startAfresh makes an instance forget its variables, if it is at its end and begins again.
-func (x *change) startAfresh(log bool) {
-	if !x.s.shared || x.s.variables[x.in.index] == nil {
-		return
+// atFreshStart reports whether an instance is at its end, begins again with a firing, or with an
+// injection, which has no rule, and so forgets its variables.
+func (x *change) atFreshStart(r *rule) bool {
+	if r != nil && !r.source || x.s.variables[x.in.index] == nil {
+		return false
 	}
-	if end, _ := x.s.atEnd(x.in); !end {
-		return
-	}
+	end, _ := x.s.atEnd(x.in)
+	return end
+}
+
+// startAfresh makes an instance forget its variables.
+func (x *change) startAfresh() {
 	x.s.variables[x.in.index] = nil
 	x.rewritten = append(x.rewritten, nil)
-	if log {
-		x.s.log.note(x.i, op{kind: opAfresh})
-	}
 }
 
 // rebase returns the data that an action returned, over what others have written since it

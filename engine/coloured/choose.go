@@ -134,9 +134,9 @@ func (x *change) ready(f *frame, t int) (candidate, bool) {
 	if r.oldest {
 		return candidate{t: int32(t), frame: f.id(), from: oldest}, true
 	}
-	c, v := x.pick(f, t, nil, nil)
-	if v.panicked != nil {
-		x.unevaluated(f, t, x.tokensOf(c), "guard failed", v.panicked, true)
+	c, v, err := x.pick(f, t, nil, nil)
+	if err != nil {
+		x.unevaluated(f, t, x.tokensOf(c), "guard failed", err, true)
 		return candidate{}, false
 	}
 	if !v.OK {

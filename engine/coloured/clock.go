@@ -4,6 +4,9 @@ package coloured
 
 import (
 	"cmp"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
 	"slices"
 
 	"github.com/pnagent/pnagent/engine/internal/shard"
@@ -66,15 +69,65 @@ func (x *change) startAll(f *frame, transitions []int32) {
 		if id == none {
 			id = x.s.notes.addNote(x.in, f, note{kind: noteClock, transition: uint16(t), since: x.since(c)})
 		}
-		if r.Event != nil && !r.throws && !x.addressed(f, t, id, x.s.seen(x.in, x.tokensOf(c))) {
+		if (r.Until != nil || r.Event != nil && !r.throws) && !x.determine(f, t, id, x.s.seen(x.in, x.tokensOf(c))) {
 			continue
 		}
-		if r.Until != nil {
-			x.planUntil(f, t, id, x.s.seen(x.in, x.tokensOf(c)))
-		} else if n := &x.s.notes.all[id]; r.Mode.Kind == plain.Delayed && !x.s.notes.due.Planned(id) {
-			x.s.notes.plan(id, x.s.dueOf(x.i, f, t, n.since))
+		if r.Mode.Kind == plain.Delayed && !x.s.notes.due.Planned(id) {
+			x.s.plan(id)
 		}
 	}
+}
+
+// determine calls what the binding of a transition has for the tokens with which it waits: Event if
+// it catches one, and Until. It does so once for the same tokens: a change of their data does not
+// count. If that fails, the transition is an incident.
+func (x *change) determine(f *frame, t int, clock int32, tokens []Placed) bool {
+	r, n := &x.s.rules[t], &x.s.notes.all[clock]
+	of := identities(tokens)
+	if n.token == of && (r.Until == nil || n.due > 0) {
+		return true
+	}
+	what, err := "event cannot be caught", error(nil)
+	if r.Event != nil && !r.throws {
+		err = r.Event(tokens, x.now)
+	}
+	due := int64(0)
+	if r.Until != nil && err == nil {
+		what = "timer has no time"
+		due, err = until(r.Until, tokens, n.since)
+	}
+	if err != nil {
+		x.s.notes.dropNote(x.in, clock)
+		x.unevaluated(f, t, tokens, what, err, false)
+		return false
+	}
+	n.token = of
+	if r.Until != nil {
+		x.s.notes.due.Drop(clock)
+		n.due = due
+		x.s.log.clock(n)
+	}
+	return true
+}
+
+// identities returns a number that differs for other tokens.
+func identities(tokens []Placed) uint64 {
+	var ids []byte
+	for k := range tokens {
+		ids = binary.AppendUvarint(ids, tokens[k].Token.ID)
+	}
+	h := fnv.New64a()
+	h.Write(ids)
+	return h.Sum64()
+}
+
+// until calls a user's function, which may panic.
+func until(of func([]Placed, int64) (int64, error), tokens []Placed, since int64) (due int64, err error) {
+	defer caught(&err)
+	if due, err = of(tokens, since); err == nil && due > maxTime {
+		err = fmt.Errorf("a time after %d µs; expected an earlier one", int64(maxTime))
+	}
+	return max(due, 1), err
 }
 
 // since returns when a transition that may fire became enabled: when the last
@@ -114,13 +167,18 @@ func (s *Shard) begin(i int, a, b uint64) shard.Stream {
 	return shard.NewStream(s.seed, uint64(s.Number(i)), a, b)
 }
 
-// dueOf returns when a transition is due in a frame, where its clock started at
-// since. It draws the delay.
-func (s *Shard) dueOf(i int, f *frame, t int, since int64) int64 {
-	r := &s.rules[t]
-	if r.Due != nil {
-		return r.Due(since)
+// plan plans the clock of a delayed transition. It draws the delay.
+func (s *Shard) plan(clock int32) {
+	n := &s.notes.all[clock]
+	r, due := &s.rules[n.transition], n.due
+	switch {
+	case r.Until != nil:
+		s.notes.setRipe(clock, false)
+	case r.Due != nil:
+		due = r.Due(n.since)
+	default:
+		s.random = s.begin(int(n.instance), uint64(n.transition)+1+uint64(n.frame)<<16, uint64(n.since))
+		due = n.since + r.Mode.Delay.Draw(s.delays)
 	}
-	s.random = s.begin(i, uint64(t)+1+uint64(f.id())<<16, uint64(since))
-	return since + r.Mode.Delay.Draw(s.delays)
+	s.notes.plan(clock, due)
 }

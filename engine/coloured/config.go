@@ -172,45 +172,36 @@ func (b *Binding) Faults(t *petri.Tables, tr int) (found []string) {
 	fault(b.Timeout > 0 && !b.Action, "a time limit without an action; expected one with an action only")
 	fault(looks && shown(t, tr) > MaxTaken,
 		"it takes and tests %d tokens; expected at most %d with a guard, a time, an action, an event or preemption", shown(t, tr), MaxTaken)
-	found = append(found, b.Retry.faults()...)
-	found = append(found, b.branchFaults(t, tr)...)
-	return append(found, b.scopeFaults(t, tr)...)
+	b.Retry.check(fault)
+	b.checkBranches(t, tr, fault)
+	b.checkScope(t, tr, fault)
+	return found
 }
+
+// report adds a fault if something is wrong.
+type report func(wrong bool, format string, args ...any)
 
 // inWords returns a number of microseconds as a duration.
 func inWords(micros int64) string { return (time.Duration(micros) * time.Microsecond).String() }
 
-func (r *Retry) faults() (found []string) {
-	if r.First < 0 || r.Max < 0 || r.First > maxWait || r.Max > maxWait {
-		found = append(found, fmt.Sprintf("retries after %s to %s; expected 0 or more", inWords(r.First), inWords(r.Max)))
-	}
-	if r.Max > 0 && r.Max < r.First {
-		found = append(found, fmt.Sprintf("retries after at most %s, but first after %s; expected that to be longer", inWords(r.Max), inWords(r.First)))
-	}
-	if r.Factor != 0 && !(r.Factor >= 1 && r.Factor <= 1e6) {
-		found = append(found, fmt.Sprintf("a retry factor of %g; expected 1 to 1000000", r.Factor))
-	}
-	if r.Attempts < 0 || r.Attempts > math.MaxInt32 {
-		found = append(found, fmt.Sprintf("%d attempts; expected 1 or more, or 0 for any number", r.Attempts))
-	}
-	return found
+func (r *Retry) check(fault report) {
+	fault(r.First < 0 || r.Max < 0 || r.First > maxWait || r.Max > maxWait, "retries after %s to %s; expected 0 or more", inWords(r.First), inWords(r.Max))
+	fault(r.Max > 0 && r.Max < r.First, "retries after at most %s, but first after %s; expected that to be longer", inWords(r.Max), inWords(r.First))
+	fault(r.Factor != 0 && !(r.Factor >= 1 && r.Factor <= 1e6), "a retry factor of %g; expected 1 to 1000000", r.Factor)
+	fault(r.Attempts < 0 || r.Attempts > math.MaxInt32, "%d attempts; expected 1 or more, or 0 for any number", r.Attempts)
 }
 
-func (b *Binding) branchFaults(t *petri.Tables, tr int) (found []string) {
+func (b *Binding) checkBranches(t *petri.Tables, tr int, fault report) {
 	branches := t.Branches(tr)
 	if b.Branches != nil && len(b.Branches) != len(branches) {
-		return []string{fmt.Sprintf("%d guards of branches; expected %d, one for each branch arc", len(b.Branches), len(branches))}
+		fault(true, "%d guards of branches; expected %d, one for each branch arc", len(b.Branches), len(branches))
+		return
 	}
 	for k, arc := range branches {
 		a, bound := &t.Net.Arcs[arc.Arc], b.Branches != nil && b.Branches[k] != nil
-		if a.Guard != "" && !bound {
-			found = append(found, fmt.Sprintf("no function is bound to the guard %q of %s", a.Guard, a.Name()))
-		}
-		if a.Default && bound {
-			found = append(found, fmt.Sprintf("a guard of %s, which is the default; expected none", a.Name()))
-		}
+		fault(a.Guard != "" && !bound, "no function is bound to the guard %q of %s", a.Guard, a.Name())
+		fault(a.Default && bound, "a guard of %s, which is the default; expected none", a.Name())
 	}
-	return found
 }
 
 // shown returns the largest number of tokens that a guard or an action of a

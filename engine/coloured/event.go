@@ -33,22 +33,6 @@ func (x *change) unnamed(r *rule, taken []Placed, data []byte) error {
 	return r.Event(x.s.with(x.in, taken, data), x.now)
 }
 
-// addressed reports whether an event can reach a catcher that waits, whose clock is given, with
-// tokens. Otherwise the transition is an incident. A change of the data of its tokens
-// does not count, as for the event.
-func (x *change) addressed(f *frame, t int, clock int32, tokens []Placed) bool {
-	n := &x.s.notes.all[clock]
-	if of := identities(tokens); n.token != of {
-		if err := x.s.rules[t].Event(tokens, x.now); err != nil {
-			x.s.notes.dropNote(x.in, clock)
-			x.unevaluated(f, t, tokens, "event cannot be caught", err, false)
-			return false
-		}
-		n.token = of
-	}
-	return true
-}
-
 // maxWaiting is the number of combinations of tokens of one frame that are
 // searched for those that wait for an event.
 const maxWaiting = 1 << 16

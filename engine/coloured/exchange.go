@@ -104,17 +104,15 @@ func (s *Shard) gives(tr int, x *exchange) {
 // evaluates makes a rule evaluate something before it fires.
 func (r *rule) evaluates() { r.values, r.oldest = true, false }
 
-// scopeFaults returns which functions are missing for the scope that a transition begins.
-func (b *Binding) scopeFaults(t *petri.Tables, tr int) (found []string) {
+// checkScope reports which functions are missing for the scope that a transition begins.
+func (b *Binding) checkScope(t *petri.Tables, tr int, fault report) {
 	k := t.Begins(tr)
 	if k == 0 {
-		return nil
+		return
 	}
 	sc, f := &t.Net.Scopes[k-1], cmp.Or(b.Scope, &ScopeFuncs{})
 	check := func(x *petri.Expression, bound bool) {
-		if x.Text != "" && !bound {
-			found = append(found, fmt.Sprintf("no function is bound to %q, %s", x.Text, x.Of))
-		}
+		fault(x.Text != "" && !bound, "no function is bound to %q, %s", x.Text, x.Of)
 	}
 	for k := range sc.In {
 		check(&sc.In[k].Value, k < len(f.In) && f.In[k] != nil)
@@ -129,7 +127,6 @@ func (b *Binding) scopeFaults(t *petri.Tables, tr int) (found []string) {
 		check(&l.While, f.While != nil)
 		check(&l.Result, f.Result != nil)
 	}
-	return found
 }
 
 // at returns an error about an expression of a net, with its position in the source.

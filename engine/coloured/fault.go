@@ -49,11 +49,6 @@ var (
 	errVariables     = fmt.Errorf("%w, and so do the variables of a run", ErrTooLarge)
 )
 
-// evaluation is the failure of an evaluation after an action has fired.
-type evaluation struct{ error }
-
-func (e evaluation) Unwrap() error { return e.error }
-
 // refusedAll reports each alternative that is refused permanently as a fault, once.
 func (x *change) refusedAll() {
 	for id := range x.s.notes.each(x.in) {

@@ -3,6 +3,7 @@
 package coloured
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -74,16 +75,13 @@ func (h *hindrance) at(n *petri.Net) error {
 // takes are picked, or the oldest.
 func (x *change) prepare(f *frame, r *rule, o *outcome, taken, read []Placed, picked bool) *hindrance {
 	if o.puts == nil {
-		mask, a := x.branch(r, taken, o.data)
+		mask, err := x.branch(r, taken, o.data)
 		o.mask = mask
-		if r.values && a.OK {
-			a.panicked = x.valued(f, r, o, taken, read)
+		if r.values && err == nil {
+			err = x.valued(f, r, o, taken, read)
 		}
-		switch {
-		case a.panicked != nil:
-			return &hindrance{what: "transition failed", err: a.panicked, timed: true}
-		case !a.OK:
-			return &hindrance{what: "transition failed", err: errNoBranch}
+		if err != nil {
+			return &hindrance{what: "transition failed", err: err, timed: !errors.Is(err, errNoBranch)}
 		}
 	}
 	if err := x.unnamed(r, taken, o.data); err != nil {
@@ -131,10 +129,10 @@ func firstID(taken []Placed) uint64 {
 
 // branch returns which branches of a split are taken: all whose guards hold, or
 // the default if none does. Guards see the tokens that were taken, with the new
-// data if data is not nil. The answer is no if there is no branch to take.
-func (x *change) branch(r *rule, taken []Placed, data []byte) (mask uint64, a answer) {
+// data if data is not nil.
+func (x *change) branch(r *rule, taken []Placed, data []byte) (mask uint64, err error) {
 	if len(r.branches) == 0 {
-		return 0, answer{Verdict: Verdict{OK: true}}
+		return 0, nil
 	}
 	if r.Branches != nil {
 		taken = x.s.with(x.in, taken, data)
@@ -147,12 +145,11 @@ func (x *change) branch(r *rule, taken []Placed, data []byte) (mask uint64, a an
 		case r.Branches == nil || r.Branches[k] == nil:
 			mask |= 1 << k
 		default:
-			a = ask(r.Branches[k], taken, x.now)
-			if a.panicked != nil {
+			v, err := ask(r.Branches[k], taken, x.now)
+			if err != nil {
 				n := x.s.Tables.Net
-				a.panicked = located(n, n.Arcs[b.Arc].Pos, a.panicked)
-				return 0, a
-			} else if a.OK {
+				return 0, located(n, n.Arcs[b.Arc].Pos, err)
+			} else if v.OK {
 				mask |= 1 << k
 			}
 		}
@@ -160,7 +157,10 @@ func (x *change) branch(r *rule, taken []Placed, data []byte) (mask uint64, a an
 	if mask == 0 {
 		mask = otherwise
 	}
-	return mask, answer{Verdict: Verdict{OK: mask != 0}}
+	if mask == 0 {
+		return 0, errNoBranch
+	}
+	return mask, nil
 }
 
 // takeOldest takes the tokens that an arc takes, oldest first.
@@ -213,13 +213,7 @@ func (x *change) finish(f *frame, t int, o *outcome) {
 		x.writeReturned(f, t, o)
 	}
 	for k := range x.took {
-		h := &x.took[k]
-		x.s.Rec.LeftMany(int(h.place), x.i, h.injected, x.now, uint64(h.n))
-		x.touched = append(x.touched, h.spot)
-		x.close(h.spot)
-		if x.s.notes.has(x.in) {
-			x.s.notes.forget(x.in, h.id, h.n)
-		}
+		x.left(&x.took[k])
 	}
 	for k := range r.effects {
 		if e := &r.effects[k]; e.Reset && !o.turn.skips(x.s, e.Place) {
@@ -256,6 +250,16 @@ func (x *change) finish(f *frame, t int, o *outcome) {
 		}
 	}
 	x.changed()
+}
+
+// left records that tokens have left their place.
+func (x *change) left(h *held) {
+	x.s.Rec.LeftMany(int(h.place), x.i, h.injected, x.now, uint64(h.n))
+	x.touched = append(x.touched, h.spot)
+	x.close(h.spot)
+	if x.s.notes.has(x.in) {
+		x.s.notes.forget(x.in, h.id, h.n)
+	}
 }
 
 // pass records that a transition was chosen, perhaps before a rival: the next
@@ -300,15 +304,10 @@ func (x *change) emptySpot(ps *piles, at spot) {
 	}
 	from := len(x.took)
 	x.took = p.pop(p.n, at.frame, x.took)
-	for _, h := range x.took[from:] {
-		x.s.Rec.LeftMany(int(at.place), x.i, h.injected, x.now, uint64(h.n))
-		if x.s.notes.has(x.in) {
-			x.s.notes.forget(x.in, h.id, h.n)
-		}
+	for k := range x.took[from:] {
+		x.left(&x.took[from+k])
 	}
 	x.took = x.took[:from]
-	x.touched = append(x.touched, at)
-	x.close(at)
 }
 
 // writeReturned writes what an action or a call returned for a firing.

@@ -18,54 +18,48 @@ type search struct {
 // choice is an index into the tokens of a search, between the first and the last that it can be.
 type choice struct{ at, first, last int }
 
-// answer is the result of a call of a guard.
-type answer struct {
-	Verdict
-	panicked error // why; nil if it did not
-}
-
 // pick returns the tokens with which a transition may fire that is enabled
 // in a frame, and that a second guard accepts, too; nil accepts all. The transition's own guard
 // sees the tokens with data, if that is not nil.
-func (x *change) pick(f *frame, t int, also Guard, data []byte) (candidate, answer) {
+func (x *change) pick(f *frame, t int, also Guard, data []byte) (candidate, Verdict, error) {
 	r := &x.s.rules[t]
-	yes := answer{Verdict: Verdict{OK: true}}
+	c, v, err := candidate{t: int32(t), frame: f.id(), from: oldest}, Verdict{OK: true}, error(nil)
 	if r.oldest && also == nil {
-		return candidate{t: int32(t), frame: f.id(), from: oldest}, yes
+		return c, v, nil
 	}
 	most := MaxCombinations
 	if also != nil {
 		most = maxWaiting
 	}
 	x.gather(f, r, most)
-	c := candidate{t: int32(t), frame: f.id(), from: int32(len(x.picked))}
-	var no answer
+	c.from = int32(len(x.picked))
+	again := int64(0)
 	for range most {
 		x.picked = x.search.choose(x.picked[:c.from])
 		c.to = int32(len(x.picked))
-		a := yes
+		v = Verdict{OK: true}
 		if also != nil {
-			a = ask(also, x.s.seen(x.in, x.picked[c.from:]), x.now)
+			v, err = ask(also, x.s.seen(x.in, x.picked[c.from:]), x.now)
 		}
-		if r.Guard != nil && a.OK {
-			a = ask(r.Guard, x.s.with(x.in, x.picked[c.from:], data), x.now)
+		if r.Guard != nil && v.OK {
+			v, err = ask(r.Guard, x.s.with(x.in, x.picked[c.from:], data), x.now)
 		}
-		if a.OK || a.panicked != nil {
-			return c, a
+		if v.OK || err != nil {
+			return c, v, err
 		}
-		no.Again = stats.Earlier(no.Again, max(a.Again, 0))
+		again = stats.Earlier(again, max(v.Again, 0))
 		if !x.search.advance() {
 			break
 		}
 	}
 	x.picked = x.picked[:c.from]
-	return candidate{}, no
+	return candidate{}, Verdict{Again: again}, nil
 }
 
 // ask calls a guard and recovers if it panics.
-func ask(g Guard, tokens []Placed, now int64) (a answer) {
-	defer caught(&a.panicked)
-	return answer{Verdict: g(tokens, now)}
+func ask(g Guard, tokens []Placed, now int64) (v Verdict, err error) {
+	defer caught(&err)
+	return g(tokens, now), nil
 }
 
 // caught makes the panic of a user's function an error. It is deferred.

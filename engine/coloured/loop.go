@@ -111,11 +111,11 @@ func also(tokens []Placed, o object) []Placed {
 
 // holds asks a condition of a loop.
 func (l *loop) holds(x *petri.Expression, of Guard, tokens []Placed, now int64) (bool, error) {
-	a := ask(of, tokens, now)
-	if a.panicked != nil {
-		return false, at(l.net, x, a.panicked)
+	v, err := ask(of, tokens, now)
+	if err != nil {
+		return false, at(l.net, x, err)
 	}
-	return a.OK, nil
+	return v.OK, nil
 }
 
 // planBegin evaluates how a loop begins in a frame. tokens are those that a Value sees.

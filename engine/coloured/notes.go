@@ -273,40 +273,23 @@ func (x *change) reviewIn(f *frame) {
 }
 
 func (x *change) review(id int32, n *note) {
-	r, f := &x.s.rules[n.transition], x.s.frame(x.in, n.frame)
-	if slices.ContainsFunc(x.rewritten, f.within) {
-		switch {
-		case n.kind == noteNo, n.kind == noteIncident && n.again:
-			x.s.notes.dropNote(x.in, id)
-			return
-		case n.kind == noteClock:
-			n.stale = true
-		}
+	r, f, gone := &x.s.rules[n.transition], x.s.frame(x.in, n.frame), false
+	touched := func(looks func(place int32) bool) bool {
+		return slices.ContainsFunc(x.touched, func(at spot) bool { return looks(at.place) && x.s.sees(x.in, f, at) })
 	}
-	if n.kind == noteClock && !slices.ContainsFunc(x.touched, func(at spot) bool { return r.looksAt(at.place) }) {
-		return
+	rewritten := slices.ContainsFunc(x.rewritten, f.within)
+	switch n.kind {
+	case noteNo:
+		gone = rewritten || touched(r.looksAt)
+	case noteIncident:
+		full := func(place int32) bool { return place == n.ref && n.token == 0 }
+		gone = n.again && (rewritten || touched(r.looksAt)) || touched(full)
+	case noteClock:
+		changed := touched(r.looksAt)
+		n.stale = n.stale || rewritten || changed
+		gone = changed && !x.s.holds(x.in, f, int(n.transition))
 	}
-	for _, at := range x.touched {
-		p := at.place
-		if !x.s.sees(x.in, f, at) {
-			continue
-		}
-		switch n.kind {
-		case noteNo:
-			if r.looksAt(p) {
-				x.s.notes.dropNote(x.in, id)
-				return
-			}
-		case noteIncident:
-			if n.ref == p && n.token == 0 || n.again && r.looksAt(p) {
-				x.s.notes.dropNote(x.in, id)
-				return
-			}
-		case noteClock:
-			n.stale = n.stale || r.looksAt(p)
-		}
-	}
-	if n.kind == noteClock && !x.s.holds(x.in, f, int(n.transition)) {
+	if gone {
 		x.s.notes.dropNote(x.in, id)
 	}
 }

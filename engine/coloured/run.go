@@ -4,7 +4,6 @@ package coloured
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -52,18 +51,23 @@ func (x *change) start(c candidate, contested bool, data []byte) {
 	t, f := int(c.t), x.s.frame(x.in, c.frame)
 	r := &x.s.rules[t]
 	taken, read := r.split(x.tokensOf(c))
-	x.took = x.took[:0]
-	x.takePicked(taken)
-	for k := range taken {
-		x.s.pileOf(x.in, &taken[k]).flying++
-		x.touched = append(x.touched, taken[k].at())
-	}
+	x.fly(taken)
 	id := x.s.runs.name(t)
 	p := &run{x.i, c.t, f.id(), x.now, taken, x.s.seenBy(x.in, f, r), read, data, contested, x.attempt(f, t, firstID(taken)), x.s.runs.era}
 	x.s.log.start(id, p, false)
 	x.depart(id, p)
 	x.pass(f, t, contested)
 	x.changed()
+}
+
+// fly takes tokens out of their places for a run.
+func (x *change) fly(taken []Placed) {
+	x.took = x.took[:0]
+	x.takePicked(taken)
+	for k := range taken {
+		x.s.pileOf(x.in, &taken[k]).flying++
+		x.touched = append(x.touched, taken[k].at())
+	}
 }
 
 // pileOf returns the pile of the place of a token, which holds it or has it in
@@ -93,7 +97,7 @@ func (s *Shard) inFlight(in *instance) iter.Seq2[int32, held] {
 	return func(yield func(int32, held) bool) {
 		for id := in.runs; id != none; id = s.notes.all[id].next {
 			for _, t := range s.notes.all[id].run.taken {
-				if !yield(id, held{lot{t.Token.ID, t.Token.Injected, t.Token.Data, 1}, t.at()}) {
+				if !yield(id, t.held()) {
 					return
 				}
 			}
@@ -141,27 +145,26 @@ func (s *Shard) Done(run RunID, o Outcome, now int64) error {
 	}
 	i, t := int(s.notes.all[id].instance), int(s.notes.all[id].transition)
 	x := s.at(i, now)
-	err, final := x.end(id, o), false
+	unevaluated, err := x.end(id, o)
 	if err != nil {
 		o = Outcome{Kind: Failed, Err: err.Error()}
-		final = errors.As(err, new(evaluation)) && s.rules[t].Retry == Retry{}
 		err = fmt.Errorf("instance %d, transition %q: %w", s.Number(i), s.Tables.Net.Transitions[t].ID, err)
 	}
 	if o.Kind != Fired {
-		x.unfinished(id, o, final)
+		x.unfinished(id, o, unevaluated && s.rules[t].Retry == Retry{})
 	}
 	s.wake(i, now)
 	return err
 }
 
 // end completes a run that fired. First it checks whether the firing is
-// possible.
-func (x *change) end(id int32, o Outcome) error {
+// possible, and all that it needs can be evaluated.
+func (x *change) end(id int32, o Outcome) (unevaluated bool, err error) {
 	if o.Kind > Awaits {
-		return fmt.Errorf("%w: kind %d", ErrOutcome, o.Kind)
+		return false, fmt.Errorf("%w: kind %d", ErrOutcome, o.Kind)
 	}
 	if o.Kind != Fired {
-		return nil
+		return false, nil
 	}
 	l := x.s.notes.all[id].run
 	t := int(l.transition)
@@ -171,25 +174,25 @@ func (x *change) end(id int32, o Outcome) error {
 		res.data = l.data
 	}
 	if err := x.s.check(r, l.taken, &o); err != nil {
-		return err
+		return false, err
 	}
 	f := x.s.frame(x.in, l.frame)
 	x.s.rebased(x.in, f, r, l, res)
 	if no := x.prepare(f, r, res, l.taken, l.read, true); no != nil && no.full {
-		return no.at(x.s.Tables.Net)
+		return false, no.at(x.s.Tables.Net)
 	} else if no != nil {
-		return fmt.Errorf("%w: %w", ErrOutcome, evaluation{no.err})
+		return true, fmt.Errorf("%w: %w", ErrOutcome, no.err)
 	}
 	x.took = x.took[:0]
 	for k := range l.taken {
 		p := &l.taken[k]
 		x.s.pileOf(x.in, p).flying--
-		x.took = append(x.took, held{lot{p.Token.ID, p.Token.Injected, p.Token.Data, 1}, p.at()})
+		x.took = append(x.took, p.held())
 	}
 	x.s.drop(x.in, id, true)
 	x.finish(f, t, res)
 	x.s.Rec.Ran(t, x.i, l.since, x.now)
-	return nil
+	return false, nil
 }
 
 // check returns an error if the outcome of an action is invalid.
@@ -239,7 +242,7 @@ func (x *change) putBack(id int32) {
 		t := &taken[k]
 		p := x.s.pileOf(x.in, t)
 		p.flying--
-		p.add(lot{t.Token.ID, t.Token.Injected, t.Token.Data, 1})
+		p.add(t.held().lot)
 		x.touched = append(x.touched, t.at())
 	}
 	x.in.move()
@@ -323,15 +326,16 @@ func (s *Shard) Cancel(run RunID, now int64) error {
 	}
 	i := int(s.notes.all[id].instance)
 	x := s.at(i, now)
-	x.cancel(id)
+	x.stop(id, opCancelled)
 	x.changed()
 	s.wake(i, now)
 	return nil
 }
 
-func (x *change) cancel(id int32) {
+// stop ends a run whose action is still performed, and counts what ended it.
+func (x *change) stop(id int32, why int) {
 	n := &x.s.notes.all[id]
-	x.s.count(opCancelled, x.i, int(n.transition))
+	x.s.count(why, x.i, int(n.transition))
 	x.s.done.Stops = append(x.s.done.Stops, RunID(n.token))
 	x.putBack(id)
 }
@@ -342,9 +346,7 @@ func (s *Shard) timeOut(id int32, now int64) {
 	t, token := int(n.transition), firstID(n.run.taken)
 	x := s.at(n.run.i, now)
 	f := s.frame(x.in, n.frame)
-	s.count(opTimedOut, x.i, t)
-	s.done.Stops = append(s.done.Stops, RunID(n.token))
-	x.putBack(id)
+	x.stop(id, opTimedOut)
 	x.changed()
 	x.setBack(f, t, token, 0, fmt.Sprintf("no answer within %s", time.Duration(s.rules[t].Timeout)*time.Microsecond))
 }
@@ -353,7 +355,7 @@ func (s *Shard) timeOut(id int32, now int64) {
 func (x *change) cancelHolder(holds func(held) bool) {
 	for id, h := range x.s.inFlight(x.in) {
 		if holds(h) {
-			x.cancel(id)
+			x.stop(id, opCancelled)
 			return
 		}
 	}

@@ -197,9 +197,6 @@ func (s *Shard) vacate(in *instance) *instance {
 	for id := range s.notes.each(in) {
 		s.notes.dropNote(in, id)
 	}
-	for in.runs != none {
-		s.drop(in, in.runs, false)
-	}
 	s.stir(in)
 	i := in.index
 	if s.frames != nil {

@@ -415,10 +415,10 @@ func (x *change) fireFrame(f *frame, t int, data []byte, also Guard) error {
 	if also == nil && x.s.notes.again(x.in, f, t) {
 		given = data
 	}
-	c, a := x.pick(f, t, also, given)
-	if a.panicked != nil {
-		return x.s.refused(x.i, t, fmt.Errorf("its guard panicked: %w", a.panicked))
-	} else if !a.OK {
+	c, v, err := x.pick(f, t, also, given)
+	if err != nil {
+		return x.s.refused(x.i, t, fmt.Errorf("its guard panicked: %w", err))
+	} else if !v.OK {
 		return x.s.refused(x.i, t, errGuard)
 	}
 	if !r.Action {

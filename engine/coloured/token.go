@@ -18,6 +18,10 @@ type Placed struct {
 
 func (p *Placed) at() spot { return spot{p.Place, p.Scope} }
 
+func (p *Placed) held() held {
+	return held{lot{p.Token.ID, p.Token.Injected, p.Token.Data, 1}, p.at()}
+}
+
 // Guard decides whether a transition may fire with the given tokens: those that
 // it would take, and those that its read arcs test, in the order of the places
 // in the net, the oldest first. It is called on the goroutine that plays the

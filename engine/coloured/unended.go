@@ -46,32 +46,20 @@ func (s *Shard) resumeRuns(now int64) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		p := all[name]
 		x := s.at(p.i, now)
-		if !s.rules[p.transition].Idempotent || !x.fly(p) {
+		gone := func(t Placed) bool {
+			pile := s.pileOf(x.in, &t)
+			return pile == nil || pile.lotOf(t.Token.ID) < 0
+		}
+		if !s.rules[p.transition].Idempotent || slices.ContainsFunc(p.taken, gone) {
 			s.count(opCancelled, p.i, int(p.transition))
 			s.log.end(p.i, name, false)
 			continue
 		}
+		x.fly(p.taken)
 		f := s.frame(x.in, p.frame)
 		p.seen = s.seenBy(x.in, f, &s.rules[p.transition])
 		x.depart(name, p)
 		x.pass(f, int(p.transition), false)
 		x.changed()
 	}
-}
-
-// fly takes the tokens of a run, and reports whether they were all there.
-func (x *change) fly(p *run) bool {
-	for k := range p.taken {
-		if pile := x.s.pileOf(x.in, &p.taken[k]); pile == nil || pile.lotOf(p.taken[k].Token.ID) < 0 {
-			return false
-		}
-	}
-	for k := range p.taken {
-		t := &p.taken[k]
-		pile := x.s.pileOf(x.in, t)
-		x.took, _ = pile.remove(t.Token.ID, 1, t.Scope, x.took[:0]) // it is there
-		pile.flying++
-		x.touched = append(x.touched, t.at())
-	}
-	return true
 }

@@ -17,9 +17,8 @@ import (
 func (s *Shard) Urge(now int64) (played int) {
 	left := s.Stirred[:0]
 	for _, i := range s.Stirred {
-		n, threw := s.urge(int(i), now)
-		played += n
-		if threw && !slices.Contains(left, i) {
+		played += s.urge(int(i), now)
+		if s.done.threw(int(i)) && !slices.Contains(left, i) {
 			left = append(left, i)
 		}
 	}
@@ -27,17 +26,16 @@ func (s *Shard) Urge(now int64) (played int) {
 	return played
 }
 
-// urge also reports whether an event of the instance has to be delivered.
-func (s *Shard) urge(i int, now int64) (n int, threw bool) {
+func (s *Shard) urge(i int, now int64) (n int) {
 	x := s.at(i, now)
 	for n < shard.MaxUrgent && !s.done.threw(i) {
 		c, contested, ok := x.choose(s.Urgent)
 		if !ok {
-			return n, false
+			return n
 		}
 		if x.perform(c, contested) {
 			n++
 		}
 	}
-	return n, s.done.threw(i)
+	return n
 }

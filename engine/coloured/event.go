@@ -11,17 +11,11 @@ import (
 
 // throw records a firing whose tokens are in took.
 func (x *change) throw(t int, data []byte) {
-	e := Thrown{Instance: x.i, Transition: int32(t), Last: x.in.lastID}
+	var taken []Placed
 	for k := range x.took {
-		h := &x.took[k]
-		for j := range min(int(h.n), MaxTaken-len(e.Taken)) {
-			tok := h.token()
-			tok.ID += uint64(j)
-			tok.Data = x.s.renewed(x.s.view(x.in, h.spot, tok.Data), data)
-			e.Taken = append(e.Taken, Placed{Place: h.place, Scope: h.frame, Token: tok})
-		}
+		taken = x.took[k].single(taken, MaxTaken-len(taken))
 	}
-	x.s.done.Thrown = append(x.s.done.Thrown, e)
+	x.s.done.Thrown = append(x.s.done.Thrown, Thrown{x.i, int32(t), x.s.with(x.in, taken, data), x.in.lastID})
 }
 
 // unnamed returns why a transition cannot throw its event; nil if it can, or throws none. The

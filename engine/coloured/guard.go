@@ -79,7 +79,10 @@ func (x *change) gather(f *frame, r *rule, most int) {
 		home := x.s.around(f, v.place)
 		at := spot{v.place, home.id()}
 		if p := home.in(x.in).pile(v.place); p != nil {
-			q.add(p, at, need+most)
+			for _, l := range p.left() {
+				h := held{l, at}
+				q.tokens = h.single(q.tokens, from+need+most-len(q.tokens))
+			}
 		}
 		if r.preempts && v.take > 0 {
 			q.tokens = append(q.tokens, x.s.flights(x.in, at)...)
@@ -89,21 +92,6 @@ func (x *change) gather(f *frame, r *rule, most int) {
 		}
 		for k := range need {
 			q.chosen = append(q.chosen, choice{from + k, from + k, len(q.tokens) - need + k})
-		}
-	}
-}
-
-// add adds the oldest tokens of a spot, at most a given number.
-func (q *search) add(p *pile, at spot, most int) {
-	for _, l := range p.left() {
-		for k := range l.n {
-			if most == 0 {
-				return
-			}
-			tok := l.token()
-			tok.ID += uint64(k)
-			q.tokens = append(q.tokens, Placed{Place: at.place, Scope: at.frame, Token: tok})
-			most--
 		}
 	}
 }

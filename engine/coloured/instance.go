@@ -61,7 +61,13 @@ type held struct {
 	spot
 }
 
-func (l *lot) token() Token { return Token{ID: l.id, Injected: l.injected, Data: l.data} }
+// single appends the tokens of a lot one by one, at most a number.
+func (h *held) single(to []Placed, most int) []Placed {
+	for k := range min(int(h.n), most) {
+		to = append(to, Placed{h.place, h.frame, Token{h.id + uint64(k), h.injected, h.data}})
+	}
+	return to
+}
 
 // compare orders the tokens of a place by age, then by identity.
 func (l *lot) compare(o *lot) int {

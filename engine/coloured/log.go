@@ -43,7 +43,7 @@ func (l *log) fire(x *change, f *frame, t int, contested bool) {
 	if contested {
 		code++
 	}
-	text := binary.AppendUvarint(l.text, uint64(l.members.Number(x.i))<<1)
+	text := binary.AppendUvarint(l.text, uint64(l.members.Number(x.i)))
 	text = binary.AppendUvarint(text, code)
 	if l.scoped {
 		text = binary.AppendUvarint(text, uint64(f.id()))

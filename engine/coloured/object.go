@@ -8,6 +8,8 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+
+	"github.com/pnagent/pnagent/engine/guard/scan"
 )
 
 // object is the fields of the data of a token.
@@ -57,8 +59,7 @@ func equalJSON(a, b []byte) bool {
 	return bytes.Equal(a, b) || reflect.DeepEqual(decoded(a), decoded(b))
 }
 
-// decoded returns the value of a JSON text. Numbers with a fraction or an exponent are a
-// float64, others are exact.
+// decoded returns the value of a JSON text. Whole numbers of more than 53 bits are exact.
 func decoded(text []byte) any {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -66,25 +67,12 @@ func decoded(text []byte) any {
 	if d.Decode(&v) != nil {
 		return string(text)
 	}
-	return floats(v)
-}
-
-func floats(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if f, err := v.Float64(); err == nil && f >= -1<<53 && f <= 1<<53 {
+	return scan.Numbers(v, func(n json.Number) any {
+		if f, err := n.Float64(); err == nil && f >= -1<<53 && f <= 1<<53 {
 			return f
 		}
-	case []any:
-		for k := range v {
-			v[k] = floats(v[k])
-		}
-	case map[string]any:
-		for k := range v {
-			v[k] = floats(v[k])
-		}
-	}
-	return v
+		return n
+	})
 }
 
 // texts remembers what was made of the latest JSON texts.

@@ -32,9 +32,8 @@ const (
 	opIs     // what the instance is; this one and those that follow are only in states: see AppendState
 	opOpened // how many runs of scopes have opened
 	opPile   // the tokens of a place
-	opBeyond
-	opFire   // a transition fires; only to read
 	opInject // tokens come from outside
+	opFire   // a transition fires; only to read
 )
 
 // op is an operation. It has the fields of its kind.
@@ -101,16 +100,6 @@ func index(c *codec, v *int32, n int) {
 	}
 }
 
-// flagged is num of twice a number, and one more if a flag is set.
-func flagged(c *codec, v *int32, flag *bool) {
-	n := uint64(*v) << 1
-	if *flag {
-		n++
-	}
-	num(c, &n, math.MaxUint32)
-	*v, *flag = int32(n>>1), n&1 != 0
-}
-
 // bool is num of 1 for true.
 func (c *codec) bool(v *bool) {
 	n := uint64(0)
@@ -173,21 +162,12 @@ func (c *codec) spot(at *spot) {
 
 // op writes or reads an operation: the number of its instance, its kind and its fields.
 func (c *codec) op(o *op) {
-	head := uint64(o.number) << 1
-	if o.kind == opInject {
-		head++
-	}
-	num(c, &head, math.MaxUint64)
-	o.number = int(head >> 1)
-	if head&1 != 0 {
-		o.kind = opInject
-	} else {
-		code, beyond := uint64(2*c.rules+o.kind), uint64(2*c.rules)
-		num(c, &code, beyond+opBeyond-1)
-		o.kind = int(code - beyond)
-		if code < beyond { // a firing, and whether its transition was preferred to a rival
-			o.kind, o.transition, o.flag = opFire, int32(code>>1), code&1 != 0
-		}
+	number, code, firings := uint64(o.number), uint64(2*c.rules+o.kind), 2*c.rules
+	num(c, &number, math.MaxInt64)
+	num(c, &code, uint64(firings+opFire-1))
+	o.number, o.kind = int(number), int(code)-firings
+	if o.kind < 0 { // a firing, and whether its transition was preferred to a rival
+		o.kind, o.transition, o.flag = opFire, int32(code>>1), code&1 != 0
 	}
 	for _, field := range fieldsOf[o.kind] {
 		field(c, o)
@@ -204,7 +184,7 @@ var fieldsOf = [...][]func(*codec, *op){
 	opLate:      {(*codec).transition},
 	opStart:     {(*codec).run, (*codec).start},
 	opEnd:       {(*codec).run, (*codec).transition, (*codec).flag},
-	opOpen:      {(*codec).in, (*codec).scope, (*codec).up, (*codec).nth},
+	opOpen:      {(*codec).in, (*codec).scope, (*codec).up, (*codec).nth, (*codec).flag},
 	opClock:     {(*codec).transition, (*codec).in, (*codec).time, (*codec).due},
 	opLoop:      {(*codec).in, (*codec).scope, (*codec).amount, (*codec).data, (*codec).progress},
 	opOver:      {(*codec).in, (*codec).flag, (*codec).data},
@@ -230,7 +210,7 @@ func (c *codec) rest(o *op)       { num(c, &o.rest, uint64(revived)) }
 func (c *codec) time(o *op)       { num(c, &o.time, maxTime) }
 func (c *codec) turn(o *op)       { index(c, &o.turn, c.turns) }
 func (c *codec) flag(o *op)       { c.bool(&o.flag) }
-func (c *codec) nth(o *op)        { flagged(c, &o.turn, &o.flag) } // of a run of a loop, and whether it is over
+func (c *codec) nth(o *op)        { num(c, &o.turn, math.MaxInt32) }
 
 // due writes or reads when a clock is due, 0 if that is not known, and with which tokens: see identities.
 func (c *codec) due(o *op) {
@@ -293,7 +273,8 @@ func (c *codec) start(o *op) {
 	num(c, &p.era, math.MaxUint64)
 	c.frame(&p.frame)
 	index(c, &p.transition, c.rules)
-	flagged(c, &p.attempt, &p.contested)
+	num(c, &p.attempt, math.MaxInt32)
+	c.bool(&p.contested)
 	c.bytes(&p.data)
 	num(c, &p.since, maxTime)
 	c.tokens(&p.taken, false)

@@ -308,12 +308,12 @@ func TestInstancesThatAreSpentAreNotKept(t *testing.T) {
 
 func TestReplayRefusesCountsThatCannotBe(t *testing.T) {
 	for name, ops := range map[string][]byte{
-		"beyond all":                  {0, 6 + opBeyond},
+		"beyond all":                  {0, 6 + opFire},
 		"a failure of nothing":        {0, 6 + opFailed, 3},
 		"at rest in two ways":         {0, 6 + opRest, finished | failed},
 		"at rest as nothing":          {0, 6 + opRest, revived + 1},
 		"a run of nothing":            {0, 6 + opEnd, 1, 2, 1},
-		"an injection of no identity": {1, 1, 0, 1, 0},
+		"an injection of no identity": {0, 6 + opInject, 1, 0, 1, 0},
 		"half":                        {0, 6 + opLate},
 	} {
 		s := newShard(t, Config{Tables: petritest.Compile(t, petritest.Ring(3)), Count: 1})

@@ -176,7 +176,7 @@ func (s *Shard) flights(in *instance, at spot) []Placed {
 	s.flown = s.flown[:0]
 	for id, h := range s.inFlight(in) {
 		if h.spot == at && !s.rules[s.notes.all[id].transition].preempts {
-			s.flown = append(s.flown, Placed{Place: h.place, Scope: h.frame, Token: h.token()})
+			s.flown = h.single(s.flown, 1)
 		}
 	}
 	slices.SortFunc(s.flown, func(a, b Placed) int {

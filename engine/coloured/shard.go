@@ -180,18 +180,11 @@ func (s *Shard) Tokens(i, most int) []Placed {
 	in := &s.instances[i]
 	for f, p := range s.filled(in) {
 		for _, l := range s.standing(in, f, p) {
-			for j := range l.n {
-				if len(out) >= most {
-					return out
-				}
-				tok := l.token()
-				tok.ID += uint64(j)
-				tok.Data = s.view(in, spot{p.place, f.id()}, tok.Data)
-				out = append(out, Placed{Place: p.place, Scope: f.id(), Token: tok})
-			}
+			h := held{l, spot{p.place, f.id()}}
+			out = h.single(out, most-len(out))
 		}
 	}
-	return out
+	return s.seen(in, out)
 }
 
 // standing returns all tokens of a place in order, including those in flight.

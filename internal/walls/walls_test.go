@@ -47,7 +47,7 @@ var rooms = map[string]room{
 	"stats":                                {imports: []string{"internal/firstfields"}, pure: true},
 	"engine/internal/shard":                {imports: []string{"petri", "petri/split", "stats"}, pure: true},
 	"engine/plain":                         {imports: []string{"engine/internal/shard", "engine/ready", "petri", "petri/split", "stats"}, pure: true},
-	"engine/coloured":                      {imports: []string{"engine/internal/shard", "engine/plain", "engine/ready", "petri", "petri/split", "stats"}, pure: true},
+	"engine/coloured":                      {imports: []string{"engine/guard/scan", "engine/internal/shard", "engine/plain", "engine/ready", "petri", "petri/split", "stats"}, pure: true},
 	"engine/guard":                         {imports: []string{"engine/coloured", "engine/guard/dmn", "engine/guard/feel", "engine/guard/scan", "engine/guard/uel", "petri"}, pure: true},
 	"engine/guard/dmn":                     {imports: []string{"engine/guard/feel", "engine/guard/scan", "engine/guard/uel", "petri"}, pure: true},
 	"engine/simulate":                      {imports: []string{"engine/coloured", "engine/internal/shard", "engine/plain", "engine/ready", "petri", "petri/xes", "stats"}, pure: true},

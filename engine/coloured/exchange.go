@@ -37,29 +37,12 @@ type ScopeFuncs struct {
 	Result       Value
 }
 
-// exchange is what the runs of a scope get or give, in the form in which it is evaluated.
+// exchange is what the runs of a scope get or give.
 type exchange struct {
-	scope int32
-	list  []assignment
-}
-
-type assignment struct {
-	*petri.Assignment
-	value Value // nil for a copy
-}
-
-// exchanged returns some assignments of a scope.
-func exchanged(scope int32, list []petri.Assignment, values []Value, of func(*petri.Assignment) bool) *exchange {
-	x := &exchange{scope: scope}
-	for k := range list {
-		if of(&list[k]) {
-			x.list = append(x.list, assignment{&list[k], nil})
-			if list[k].Value.Text != "" {
-				x.list[len(x.list)-1].value = values[k]
-			}
-		}
-	}
-	return x
+	scope  int32
+	list   []petri.Assignment
+	values []Value // of list; those of copies are not used
+	takes  func(*petri.Assignment) bool
 }
 
 // compileScopes fills in what rules do when they begin and end runs, and when something leaves one.
@@ -72,14 +55,15 @@ func (s *Shard) compileScopes() {
 		}
 		sc, funcs := &t.Net.Scopes[k-1], cmp.Or(s.rules[tr].Scope, &ScopeFuncs{})
 		end, _ := t.TransitionIndex(sc.End) // the net is valid
-		if in := exchanged(k, sc.In, funcs.In, func(a *petri.Assignment) bool { return a.Name != "" }); len(in.list) > 0 {
-			s.rules[tr].in = in
+		named := func(a *petri.Assignment) bool { return a.Name != "" }
+		if slices.ContainsFunc(sc.In, func(a petri.Assignment) bool { return named(&a) }) {
+			s.rules[tr].in = &exchange{k, sc.In, funcs.In, named}
 			s.rules[tr].evaluates()
 		}
-		s.gives(end, exchanged(k, sc.Out, funcs.Out, func(*petri.Assignment) bool { return true }))
+		s.gives(end, &exchange{k, sc.Out, funcs.Out, func(*petri.Assignment) bool { return true }})
 		for _, id := range sc.Leave {
 			tr, _ := t.TransitionIndex(id)
-			s.gives(tr, exchanged(k, sc.Out, funcs.Out, func(a *petri.Assignment) bool { return a.Leaves || a.Inner }))
+			s.gives(tr, &exchange{k, sc.Out, funcs.Out, func(a *petri.Assignment) bool { return a.Leaves || a.Inner }})
 		}
 		if sc.Loop != nil {
 			s.compileLoop(sc, k, tr, end, funcs)
@@ -89,7 +73,7 @@ func (s *Shard) compileScopes() {
 
 // gives makes a rule write what runs give, of the innermost scope first.
 func (s *Shard) gives(tr int, x *exchange) {
-	if len(x.list) == 0 {
+	if !slices.ContainsFunc(x.list, func(a petri.Assignment) bool { return x.takes(&a) }) {
 		return
 	}
 	r := &s.rules[tr]
@@ -141,6 +125,9 @@ func (s *scopes) assign(x *exchange, of []object, tokens []Placed, lead object, 
 	maps.Copy(seen, lead)
 	for k := range x.list {
 		a := &x.list[k]
+		if !x.takes(a) {
+			continue
+		}
 		if a.Name == "" {
 			maps.Copy(given, of[0])
 			for _, name := range s.tables.Net.Scopes[x.scope-1].Local {
@@ -149,9 +136,9 @@ func (s *scopes) assign(x *exchange, of []object, tokens []Placed, lead object, 
 			continue
 		}
 		value := json.RawMessage("null")
-		if a.value != nil {
+		if a.Value.Text != "" {
 			var err error
-			if value, err = evaluate(a.value, also(tokens, seen), now); err != nil {
+			if value, err = evaluate(x.values[k], also(tokens, seen), now); err != nil {
 				return nil, at(s.tables.Net, &a.Value, err)
 			}
 		} else if k := slices.IndexFunc(of, func(o object) bool { return o[a.Source] != nil }); k >= 0 {

@@ -3,6 +3,7 @@
 package coloured
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 
@@ -165,19 +166,12 @@ func (k *notes) plan(id int32, due int64) {
 	k.due.Plan(id, k.all[id].instance, due)
 }
 
-// before orders notes of an instance with the same due time, so that a run can be
+// before orders notes of an instance by their due times, and those of one time so that a run can be
 // repeated.
 func (k *notes) before(i, j int32) bool {
 	a, b := &k.all[i], &k.all[j]
-	switch {
-	case a.transition != b.transition:
-		return a.transition < b.transition
-	case a.frame != b.frame:
-		return a.frame < b.frame
-	case a.kind != b.kind:
-		return a.kind < b.kind
-	}
-	return a.token < b.token
+	return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.transition, b.transition), cmp.Compare(a.frame, b.frame),
+		cmp.Compare(a.kind, b.kind), cmp.Compare(a.token, b.token)) < 0
 }
 
 // failure reports whether a note is about a failure.

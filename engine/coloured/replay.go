@@ -141,7 +141,7 @@ func (r *reader) rest(flags uint8) {
 	case flags&(flags-1) != 0:
 		r.Fail("instance %d is at rest as %b", r.instance(), flags)
 	case flags == revived:
-		r.s.unrest(r.in)
+		r.s.Revive(&r.in.flags)
 	default:
 		r.s.rest(r.in, flags)
 	}

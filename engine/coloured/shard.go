@@ -116,8 +116,12 @@ func (s *Shard) create(priority func(int) ready.Priority, spare func(int) bool, 
 	for i := range s.instances {
 		in := &s.instances[i]
 		in.notes, in.runs, in.index = none, none, int32(i)
-		if err := s.rank(i, priority); err != nil {
-			return err
+		if priority != nil {
+			rank := priority(s.Number(i))
+			if rank > ready.Highest {
+				return fmt.Errorf("net %q: instance %d has priority %v; expected at most %v", s.Tables.Net.ID, s.Number(i), rank, ready.Highest)
+			}
+			s.pool.Rank(i, rank)
 		}
 		if !s.Barren && spare != nil && spare(s.Number(i)) {
 			in.flags = finished | everMoved
@@ -134,19 +138,6 @@ func (s *Shard) create(priority func(int) ready.Priority, spare func(int) bool, 
 		s.Rec.Net.Created++
 		s.wake(i, now)
 	}
-	return nil
-}
-
-// rank gives an instance its priority.
-func (s *Shard) rank(i int, priority func(int) ready.Priority) error {
-	if priority == nil {
-		return nil
-	}
-	rank := priority(s.Number(i))
-	if rank > ready.Highest {
-		return fmt.Errorf("net %q: instance %d has priority %v; expected at most %v", s.Tables.Net.ID, s.Number(i), rank, ready.Highest)
-	}
-	s.pool.Rank(i, rank)
 	return nil
 }
 

@@ -197,7 +197,7 @@ func (s *Shard) vacate(in *instance) *instance {
 	for id := range s.notes.each(in) {
 		s.notes.dropNote(in, id)
 	}
-	s.stir(in)
+	s.Calm(&in.flags)
 	i := in.index
 	if s.frames != nil {
 		s.frames[i] = frames{}

@@ -4,6 +4,7 @@ package coloured
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pnagent/pnagent/engine/internal/shard"
 	"github.com/pnagent/pnagent/engine/plain"
@@ -135,10 +136,7 @@ func (x *change) ripe() (candidate, bool) {
 		best := none
 		for id := range x.s.notes.each(x.in) {
 			n := &x.s.notes.all[id]
-			if !n.ripe || !x.s.rules[n.transition].held {
-				continue
-			}
-			if best == none || n.due < x.s.notes.all[best].due || n.due == x.s.notes.all[best].due && x.s.notes.before(id, best) {
+			if n.ripe && x.s.rules[n.transition].held && (best == none || x.s.notes.before(id, best)) {
 				best = id
 			}
 		}
@@ -198,19 +196,11 @@ func (x *change) settle() {
 // rest puts an instance at rest and counts it: as finished, deadlocked or
 // failed, or, if as is 0, as none of these.
 func (s *Shard) rest(in *instance, as uint8) {
-	s.stir(in)
+	s.Calm(&in.flags)
 	if as&(failed|finished) != 0 {
 		in.flags |= everMoved // AppendState must write it
 	}
 	in.flags = in.flags&^moved | s.CountRest(as)
-}
-
-// stir makes an instance no longer count as deadlocked.
-func (s *Shard) stir(in *instance) {
-	if in.has(deadlocked) {
-		s.Deadlocked--
-	}
-	in.flags &^= deadlocked
 }
 
 // pending describes an instance without an enabled immediate transition:
@@ -268,19 +258,10 @@ func (x *change) revive() {
 		if x.in.has(finished | failed) {
 			x.s.Rec.Began(x.i, x.now)
 		}
-		x.s.unrest(x.in)
+		x.s.Revive(&x.in.flags)
 		x.s.log.note(x.i, op{kind: opRest, rest: revived})
 	}
 	x.s.wake(x.i, x.now)
-}
-
-// unrest counts what revive has changed.
-func (s *Shard) unrest(in *instance) {
-	s.stir(in)
-	if in.has(finished | failed) {
-		s.Rec.Net.Created++
-	}
-	in.flags &^= finished | failed
 }
 
 // Inject puts n tokens into a place of an instance, and into a new run of the
@@ -434,4 +415,36 @@ func (x *change) fireFrame(f *frame, t int, data []byte, also Guard) error {
 	}
 	x.revive()
 	return nil
+}
+
+// Urge fires the urgent transitions, see petri.Urgent, that are enabled in the
+// instances that have changed since the last call: until none is enabled, at
+// most 1024 in each instance. An instance that throws an event continues with
+// the call after its delivery. The owner calls Urge after each call that
+// changes tokens, so that nothing else happens in an instance before. It
+// returns the number of firings and starts of actions.
+func (s *Shard) Urge(now int64) (played int) {
+	left := s.Stirred[:0]
+	for _, i := range s.Stirred {
+		played += s.urge(int(i), now)
+		if s.done.threw(int(i)) && !slices.Contains(left, i) {
+			left = append(left, i)
+		}
+	}
+	s.Stirred = left
+	return played
+}
+
+func (s *Shard) urge(i int, now int64) (n int) {
+	x := s.at(i, now)
+	for n < shard.MaxUrgent && !s.done.threw(i) {
+		c, contested, ok := x.choose(s.Urgent)
+		if !ok {
+			return n
+		}
+		if x.perform(c, contested) {
+			n++
+		}
+	}
+	return n
 }

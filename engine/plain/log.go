@@ -187,7 +187,7 @@ func (s *Shard) replayFire(r *shard.Reader, i, t int, now int64) {
 	if s.Timed {
 		s.clocks.removeOf(i, t)
 	}
-	s.stir(c)
+	s.Revive(&c.flags)
 }
 
 // replayRun applies the firings of a run.
@@ -262,5 +262,5 @@ func (s *Shard) replayInject(r *shard.Reader, i int, mine bool, now int64) {
 	if s.Timed {
 		s.stopClocks(i, c)
 	}
-	s.stir(c)
+	s.Revive(&c.flags)
 }

@@ -182,7 +182,7 @@ func (s *Shard) emptied(i int) *cell {
 		s.narrow(c)
 	}
 	c.n = 0
-	s.calm(c)
+	s.Calm(&c.flags)
 	c.flags = c.flags&^atRest | moved | everMoved
 	return c
 }

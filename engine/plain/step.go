@@ -247,24 +247,8 @@ func (s *Shard) wake(i int, c *cell, now int64) {
 	if c.flags&(finished|failed) != 0 {
 		s.Rec.Began(i, now)
 	}
-	s.stir(c)
+	s.Revive(&c.flags)
 	s.enqueue(i, now)
-}
-
-// stir counts what wake has changed.
-func (s *Shard) stir(c *cell) {
-	s.calm(c)
-	if c.flags&(finished|failed) != 0 {
-		s.Rec.Net.Created++
-	}
-	c.flags &^= atRest
-}
-
-// calm makes an instance no longer count as deadlocked.
-func (s *Shard) calm(c *cell) {
-	if c.flags&deadlocked != 0 {
-		s.Deadlocked--
-	}
 }
 
 // Inject puts n tokens into a place of an instance, or returns

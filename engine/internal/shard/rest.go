@@ -47,6 +47,23 @@ func (b *Base) CountRest(flag uint8) uint8 {
 	return flag
 }
 
+// Calm makes an instance no longer count as deadlocked.
+func (b *Base) Calm(flags *uint8) {
+	if *flags&Deadlocked != 0 {
+		b.Deadlocked--
+	}
+	*flags &^= Deadlocked
+}
+
+// Revive makes an instance no longer be at rest. One that had ended counts as created again.
+func (b *Base) Revive(flags *uint8) {
+	b.Calm(flags)
+	if *flags&(Finished|Failed) != 0 {
+		b.Rec.Net.Created++
+	}
+	*flags &^= AtRest
+}
+
 // Turns is how many turns there can be.
 func (b *Base) Turns() uint64 { return uint64(max(b.Tables.Transitions(), 1)) }
 

@@ -71,3 +71,26 @@ func TestTheUserOfAServerNeedsToReadAndCannotWrite(t *testing.T) {
 		})
 	}
 }
+
+// TestPostgreSQLCompilesNoQuery has a server that compiles each query, as others do with large tables.
+func TestPostgreSQLCompilesNoQuery(t *testing.T) {
+	t.Parallel()
+	s := newPostgres(t)
+	change(t, s.open("pgx", s.address), "ALTER DATABASE "+s.database+" SET jit_above_cost = 0")
+	own := ownConfig(t, s.address)
+	const explain = "EXPLAIN (ANALYZE, FORMAT JSON) SELECT COUNT(*) FROM pg_class"
+	if plan := s.word("pgx", explain); !strings.Contains(plan, `"JIT"`) {
+		t.Skip("this PostgreSQL cannot compile queries")
+	}
+	err := own.Database.read(t.Context(), func(tx *transaction) error {
+		var plan string
+		err := tx.QueryRowContext(t.Context(), explain).Scan(&plan)
+		if strings.Contains(plan, `"JIT"`) {
+			t.Errorf("%s; expected that the adapter has PostgreSQL compile nothing", plan)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -66,7 +67,14 @@ func TestAirflow2(t *testing.T) {
 	t.Parallel()
 	s := startPostgres(t)
 	airflow(t, newAirflow(t, "airflow2", "postgresql+psycopg2"+strings.TrimPrefix(s.address, "postgres")), s.address, "airflow2", s)
+	s.steady(t, "airflow2", endedRuns)
 }
+
+// endedRuns adds copies of the run of quick and of its task that succeeded, which have ended.
+const endedRuns = `WITH i AS (SELECT i, now() - i * INTERVAL '1 second' AS at FROM generate_series(%d, %d) i),
+n AS (SELECT jsonb_build_object('id', -i, 'run_id', CONCAT('old-', i), 'state', 'success', 'logical_date', at, 'execution_date', at, 'start_date', at, 'end_date', at, 'updated_at', at) AS run FROM i),
+r AS (INSERT INTO dag_run SELECT (jsonb_populate_record(q, n.run)).* FROM dag_run q, n WHERE q.dag_id = 'quick' AND q.run_id = 'q1' RETURNING 1)
+INSERT INTO task_instance SELECT (jsonb_populate_record(q, n.run || jsonb_build_object('id', gen_random_uuid()))).* FROM task_instance q, n WHERE q.dag_id = 'quick' AND q.run_id = 'q1' AND q.task_id = 'one'`
 
 func TestAirflow3(t *testing.T) {
 	if testing.Short() {
@@ -81,6 +89,7 @@ func TestAirflow33(t *testing.T) {
 	t.Parallel()
 	s := newPostgres(t)
 	airflow(t, newAirflow(t, "airflow33", "postgresql+psycopg2"+strings.TrimPrefix(s.address, "postgres")), s.address, "airflow3", nil)
+	s.steady(t, "airflow3", endedRuns)
 }
 
 // airflow compares the adapter with the engine, and, with a server, what all faces show
@@ -167,7 +176,46 @@ func airflow(t *testing.T, e *engine, address, mapping string, s *server) {
 	})
 	w.waitsFor("paused", "p1", map[string]string{"begin begin enabled": "the DAG is paused: owner airflow"})
 	w.traps()
+
+	// The first task of a DAG with a schedule is due when the scheduler is to make a run, unless the DAG is paused.
+	w.dueAt("timed", "wake", e.Do("next timed")[0])
+	w.dueAt("timed", "wake", e.Do("miss timed")[0])
+	e.Do("pause timed")
+	w.dueAt("timed", "wake", "0")
+	if got, err := checked(t, config(Show{})); err != nil || len(got.Notes) > 0 {
+		t.Errorf("the check: %+v, %v", got, err)
+	}
 	e.Do("release")
+}
+
+// dueAt waits until a task, and none beside it, is due next at a time in milliseconds, to the second; 0 for not known.
+func (w *watch) dueAt(net, task, millis string) {
+	w.t.Helper()
+	want, err := strconv.ParseInt(millis, 10, 64)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.until(func() string {
+		got := map[string]int64{}
+		n := w.net(net)
+		if n == nil {
+			return "no net " + net
+		}
+		for i, tr := range n.Transitions {
+			got[tr.ID] = w.last[net].Rows.Transitions[i].NextDue / 1000
+		}
+		at := got[task]
+		delete(got, task)
+		for _, other := range got {
+			if other != 0 {
+				return fmt.Sprintf("tasks beside %s are due: %v", task, got)
+			}
+		}
+		if off := at - want; len(got) == 0 || off < -1000 || off > 1000 {
+			return fmt.Sprintf("%s of %s is due at %d; expected %d", task, net, at, want)
+		}
+		return ""
+	})
 }
 
 // silences lets the scheduler send no heartbeat for a while. Then what waits for it has no worker.

@@ -151,11 +151,14 @@ func (c *checking) value(query, column string, v any) error {
 			return fmt.Errorf("column %s: %.40q; expected a time", column, asText(v))
 		}
 	}
-	if v == nil && required[column] && (query != "done" || column != "at") {
+	if v == nil && required[column] && !absent[[2]string{query, column}] {
 		return fmt.Errorf("column %s is NULL; expected a value in each row", column)
 	}
 	return nil
 }
+
+// absent are columns that say which row it is in other queries.
+var absent = map[[2]string]bool{{"done", "at"}: true, {"schedules", "activity"}: true}
 
 // required are the columns that say which row it is.
 var required = map[string]bool{"token": true, "definition": true, "activity": true, "instance": true, "id": true, "at": true, "net": true, "reason": true}

@@ -13,7 +13,8 @@ import (
 	"github.com/pnagent/pnagent/internal/zones"
 )
 
-// scheduleRow is a row of schedules: when an activity is to run next, and did last; 0 for NULL. The token is that of
+// scheduleRow is a row of schedules: when an activity is to run next, and did last; 0 for NULL. The node is that with which
+// a run begins if the row names none. The token is that of
 // what is due, "" if none is shown.
 type scheduleRow struct {
 	definition, node, token string
@@ -65,7 +66,10 @@ func (s *Adapter) readSchedules(ctx context.Context, with map[string]any) (all [
 		if err != nil {
 			return nil, err
 		}
-		if r.net != nil {
+		if r.net != nil && r.node == "" {
+			r.node = cmp.Or(r.version.Model, r.net).First()
+		}
+		if r.net != nil && r.node != "" {
 			known = append(known, r)
 		}
 	}

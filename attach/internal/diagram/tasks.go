@@ -41,5 +41,15 @@ func NewTasks(key, name string, tasks []Task) (*Process, error) {
 	return l, nil
 }
 
+// First returns the first task that none comes before; "" if there is none.
+func (l *Process) First() string {
+	for i := range l.Def.Transitions {
+		if id := l.Def.Transitions[i].ID; len(l.before[id]) == 0 {
+			return id
+		}
+	}
+	return ""
+}
+
 // Before returns the tasks before one, in the version that had it first.
 func (l *Process) Before(task string) []string { return l.before[task] }

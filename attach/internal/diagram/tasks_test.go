@@ -22,3 +22,20 @@ func TestANewVersionAddsTasks(t *testing.T) {
 		t.Error(diff, l.Def)
 	}
 }
+
+func TestARunBeginsWithTheFirstTaskThatNoneComesBefore(t *testing.T) {
+	for _, c := range []struct {
+		rule, want string
+		tasks      []Task
+	}{
+		{"no task", "", nil},
+		{"a circle", "", []Task{{ID: "a", Next: []string{"b"}}, {ID: "b", Next: []string{"a"}}}},
+		{"the second", "b", []Task{{ID: "a"}, {ID: "b", Next: []string{"a"}}}},
+		{"the first of two", "b", []Task{{ID: "a"}, {ID: "b", Next: []string{"a"}}, {ID: "c", Next: []string{"a"}}}},
+	} {
+		n, err := NewTasks("p", "", c.tasks)
+		if got := n.First(); err != nil || got != c.want {
+			t.Errorf("%s: %q, %v; expected %q", c.rule, got, err, c.want)
+		}
+	}
+}

@@ -3,7 +3,7 @@
 -- tool: Airflow's web page, or airflow tasks clear
 -- needs: alembic_version(version_num)
 -- needs: serialized_dag(dag_id, data, data_compressed, dag_hash)
--- needs: dag(dag_id, is_paused, owners, max_active_tasks)
+-- needs: dag(dag_id, is_paused, is_active, owners, max_active_tasks, next_dagrun_create_after)
 -- needs: dag_run(id, dag_id, run_id, state, queued_at, start_date, end_date, clear_number)
 -- needs: task_instance(dag_id, task_id, run_id, map_index, state, queued_dttm, start_date, end_date, updated_at, try_number, max_tries, pool, pool_slots, queue, hostname, job_id, next_method)
 -- needs: task_instance_history(dag_id, task_id, run_id, map_index, start_date, max_tries)
@@ -92,6 +92,14 @@ SELECT CONCAT(t.dag_id, '|', t.run_id, '|', t.task_id, '|', t.map_index), t.task
   (SELECT MAX(latest_heartbeat) FROM job WHERE job_type = 'SchedulerJob'), NULL
 FROM dag_run r JOIN dag d ON d.dag_id = r.dag_id JOIN task_instance t ON t.dag_id = r.dag_id AND t.run_id = r.run_id
 WHERE r.state = 'queued' AND t.state IS NULL
+LIMIT :limit
+
+-- query: schedules
+-- When the scheduler is to make the next run, which begins with the first task that none comes before. A DAG that is paused
+-- or gone gets none, nor one that has as many active runs as it may.
+SELECT CONCAT(d.dag_id, '|', s.dag_hash) AS definition, NULL AS activity, d.next_dagrun_create_after AS next
+FROM dag d JOIN serialized_dag s ON s.dag_id = d.dag_id
+WHERE d.is_paused = FALSE AND d.is_active = TRUE AND d.next_dagrun_create_after IS NOT NULL
 LIMIT :limit
 
 -- query: floor

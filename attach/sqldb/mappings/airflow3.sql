@@ -4,7 +4,7 @@
 -- needs: alembic_version(version_num)
 -- needs: serialized_dag(dag_version_id, data, data_compressed)
 -- needs: dag_version(id, dag_id, version_number)
--- needs: dag(dag_id, is_paused, owners, max_active_tasks)
+-- needs: dag(dag_id, is_paused, is_stale, owners, max_active_tasks, next_dagrun_create_after)
 -- needs: dag_run(id, dag_id, run_id, state, queued_at, start_date, end_date, clear_number, created_dag_version_id)
 -- needs: task_instance(id, dag_version_id, dag_id, task_id, run_id, map_index, state, scheduled_dttm, queued_dttm, start_date, end_date, try_number, max_tries, pool, pool_slots, queue, hostname, last_heartbeat_at, next_method)
 -- needs: task_instance_history(dag_id, task_id, run_id, map_index, start_date, max_tries)
@@ -92,6 +92,14 @@ SELECT CONCAT(t.dag_id, '|', t.run_id, '|', t.task_id, '|', t.map_index), t.task
   (SELECT MAX(latest_heartbeat) FROM job WHERE job_type = 'SchedulerJob'), NULL
 FROM dag_run r JOIN dag d ON d.dag_id = r.dag_id JOIN task_instance t ON t.dag_id = r.dag_id AND t.run_id = r.run_id
 WHERE r.state = 'queued' AND t.state IS NULL
+LIMIT :limit
+
+-- query: schedules
+-- When the scheduler is to make the next run, which begins with the first task that none comes before. A DAG that is paused
+-- or gone gets none, nor one that has as many active runs as it may.
+SELECT v.id AS definition, NULL AS activity, d.next_dagrun_create_after AS next
+FROM dag d JOIN dag_version v ON v.dag_id = d.dag_id AND v.version_number = (SELECT MAX(o.version_number) FROM dag_version o WHERE o.dag_id = d.dag_id)
+WHERE d.is_paused = FALSE AND d.is_stale = FALSE AND d.next_dagrun_create_after IS NOT NULL
 LIMIT :limit
 
 -- query: floor

@@ -6,6 +6,8 @@ It reads commands from standard input, and answers each with lines and "ok":
     run DAG RUN          makes a run
     step                 one round of the scheduler
     pause DAG
+    next DAG             when the scheduler is to make the next run
+    miss DAG             it was to make one an hour ago
     report               task instances by the ORM, as the Java engines report theirs
     clear DAG RUN TASK   clears a finished task instance
     release              ends the task that holds the pool
@@ -21,7 +23,7 @@ import signal
 import sys
 import threading
 import unittest.mock
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 
 try:
     import airflow.sdk  # noqa: F401
@@ -232,6 +234,12 @@ def main(dags):
             elif words[0] == "pause":
                 with create_session() as session:
                     session.scalars(select(DagModel).where(DagModel.dag_id == words[1])).one().is_paused = True
+            elif words[0] in ("next", "miss"):
+                with create_session() as session:
+                    of = session.scalars(select(DagModel).where(DagModel.dag_id == words[1])).one()
+                    if words[0] == "miss":
+                        of.next_dagrun_create_after = datetime.now(timezone.utc) - timedelta(hours=1)
+                    print(millis(of.next_dagrun_create_after))
             elif words[0] == "release":
                 open(os.environ["AIRFLOW_HOME"] + "/release", "w").close()
             print("ok", flush=True)

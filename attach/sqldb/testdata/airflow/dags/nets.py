@@ -116,3 +116,15 @@ with DAG("quick", **{**COMMON, "max_active_runs": 10}):
         raise AirflowSkipException
 
     one() >> twice() >> skipped()
+
+with DAG("timed", **{**COMMON, "schedule": "0 6 * * *", "start_date": datetime(2100, 1, 1)}):
+
+    @task
+    def wake():
+        pass
+
+    @task
+    def act():
+        pass
+
+    wake() >> act()

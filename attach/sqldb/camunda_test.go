@@ -102,6 +102,9 @@ func equal(t *testing.T, k kind, start func(*testing.T) *server, pages bool) {
 	p.ends()
 	if k.mapping == "camunda7" {
 		costs(t, s, p.e, 20, 100_000, 200_000)
+	} else if s.replicate != nil {
+		p.e.Do("start stuck order-2")
+		s.steady(t, k.mapping, endedProcesses)
 	}
 }
 

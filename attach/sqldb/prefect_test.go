@@ -51,6 +51,12 @@ func TestPrefectOnPostgreSQL(t *testing.T) {
 	s := newPostgres(t)
 	database, _, _ := strings.Cut("postgresql+asyncpg"+strings.TrimPrefix(s.address, "postgres"), "?")
 	prefect(t, newPrefect(t, "prefect34", database), s.address, s.reader)
+	s.steady(t, "prefect3", `WITH i AS (SELECT md5(CONCAT('old-', i)) AS id, now() - i * INTERVAL '1 second' AS at FROM generate_series(%d, %d) i),
+n AS (SELECT jsonb_build_object('id', id, 'flow_run_id', id, 'state_id', NULL, 'idempotency_key', NULL, 'expected_start_time', at, 'start_time', at, 'end_time', at, 'state_timestamp', at) AS run FROM i),
+f AS (SELECT MIN(CAST(r.id AS text)) AS id FROM flow_run r JOIN flow f ON f.id = r.flow_id WHERE f.name = 'quick'),
+r AS (INSERT INTO flow_run SELECT (jsonb_populate_record(q, n.run)).* FROM flow_run q, n WHERE CAST(q.id AS text) = (SELECT id FROM f) RETURNING 1)
+INSERT INTO task_run SELECT (jsonb_populate_record(q, n.run)).* FROM task_run q, n
+WHERE CAST(q.id AS text) = (SELECT MIN(CAST(t.id AS text)) FROM task_run t WHERE CAST(t.flow_run_id AS text) = (SELECT id FROM f) AND t.state_type = 'COMPLETED')`)
 }
 
 // prefect compares the adapter with the engine, and, if reader makes the user of the

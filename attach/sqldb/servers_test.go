@@ -170,13 +170,16 @@ func (s *server) open(driver, address string) *sql.DB {
 	return db
 }
 
-// word returns the text that a query has.
-func (s *server) word(driver, query string) string {
+// word waits until a query has a row, and returns its text.
+func (s *server) word(driver, query string) (out string) {
 	s.t.Helper()
-	var out string
-	if err := s.open(driver, s.address).QueryRow(query).Scan(&out); err != nil {
-		s.t.Fatal(err)
-	}
+	db := s.open(driver, s.address)
+	until(s.t, func() string {
+		if err := db.QueryRow(query).Scan(&out); err != nil {
+			return query + ": " + err.Error()
+		}
+		return ""
+	})
 	return out
 }
 

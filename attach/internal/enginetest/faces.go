@@ -181,12 +181,53 @@ func (p *Page) Faces(want []Held, whys map[string][]Why) string {
 			return fmt.Sprintf("Prometheus: %v at %d; expected %d", key, s, at)
 		}
 	}
+	if d := p.alarms(first); d != "" {
+		return d
+	}
 	if !p.looked { // later the engine may be away, while the faces continue
 		if d := p.look(want); d != "" {
 			return d
 		}
 		p.looked = true
 	}
+	return ""
+}
+
+// alarms returns how the alarms of stuck tokens differ from one for each place that has some: the same as before, if the place
+// had some at the call before, whatever was killed meanwhile.
+func (p *Page) alarms(places map[[2]string]int64) string {
+	var found struct {
+		Active []struct {
+			Index             uint32
+			Alarm, Net, Place string
+		}
+	}
+	if !p.get("alarms", &found) {
+		return "the sidecar does not answer"
+	}
+	raised := map[[2]string]uint32{}
+	for _, a := range found.Active {
+		key := [2]string{a.Net, strings.TrimSuffix(a.Place, p.In)}
+		if a.Alarm != "tokenStuck" {
+			continue
+		}
+		if raised[key] != 0 {
+			return fmt.Sprintf("alarms %d and %d about the tokens of %v", raised[key], a.Index, key)
+		}
+		raised[key] = a.Index
+		if before := p.raised[key]; before != 0 && before != a.Index {
+			p.t.Errorf("alarm %d about the tokens of %v was over, and is %d now", before, key, a.Index)
+		}
+	}
+	for key := range places {
+		if raised[key] == 0 {
+			return fmt.Sprintf("no alarm about the tokens of %v", key)
+		}
+	}
+	if len(raised) != len(places) {
+		return fmt.Sprintf("alarms about %v; expected those about %v", raised, places)
+	}
+	p.raised = raised
 	return ""
 }
 

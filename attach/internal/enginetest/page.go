@@ -36,8 +36,9 @@ type Page struct {
 	// In is what the id of a place ends with after that of its node.
 	In string
 
-	setup, adapter string // commands before the one that starts the adapter, and that one
-	looked         bool   // the engine was looked at
+	setup, adapter string               // commands before the one that starts the adapter, and that one
+	looked         bool                 // the engine was looked at
+	raised         map[[2]string]uint32 // alarms of places with tokens, by net and node
 	endSidecar     func(syscall.Signal)
 	endAdapter     func(syscall.Signal)
 
@@ -61,9 +62,12 @@ func Follow(t *testing.T, document, section, nats string, replace ...string) *Pa
 	}
 	p := &Page{t: t, In: "/in", dir: t.TempDir(), text: string(text), snmp: porttest.Addr(t), web: porttest.Addr(t), own: porttest.Addr(t)}
 	p.build()
+	if err := os.WriteFile(filepath.Join(p.dir, "alarms.yaml"), []byte("settle: 1s\ndefaults: {starved: off, stuck: {after: 1s}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	p.replace = strings.NewReplacer(append(replace, "nats-server &\n", "", "nats://127.0.0.1:4222", nats,
 		"127.0.0.1:1161", p.snmp, "127.0.0.1:9797", p.web, "127.0.0.1:9798", p.own,
-		"pnagent serve", "exec pnagent serve --web.listen-address "+p.web)...)
+		"pnagent serve", "exec pnagent serve --alarms alarms.yaml --web.listen-address "+p.web)...)
 	sidecar := p.commands("")
 	p.setup, p.adapter = p.commands(section)["setup"], p.commands(section)["adapter"]
 	if !strings.Contains(p.adapter, "--web.listen-address") {

@@ -3,7 +3,6 @@
 package bpmn
 
 import (
-	"cmp"
 	"slices"
 )
 
@@ -84,20 +83,29 @@ func (s *scope) leftOut() []Element {
 	return out
 }
 
-// sortElements returns the elements in the order of the file.
+// sortElements sorts elements in the order of the file, and returns them. They are few sequences that have
+// it, so halves that are sorted nearly always need no change.
 func sortElements(list []Element) []Element {
-	type ref struct {
-		pos  uint64 // line and column
-		from int
+	if len(list) < 2 {
+		return list
 	}
-	order := make([]ref, len(list)) // elements are large
+	half := len(list) / 2
+	sortElements(list[:half])
+	sortElements(list[half:])
+	if !list[half].isBefore(&list[half-1]) {
+		return list
+	}
+	first, second := slices.Clone(list[:half]), list[half:]
 	for i := range list {
-		order[i] = ref{uint64(list[i].Pos.Line)<<32 | uint64(list[i].Pos.Column), i}
+		if len(first) > 0 && (len(second) == 0 || !second[0].isBefore(&first[0])) {
+			list[i], first = first[0], first[1:]
+		} else {
+			list[i], second = second[0], second[1:]
+		}
 	}
-	slices.SortFunc(order, func(a, b ref) int { return cmp.Or(cmp.Compare(a.pos, b.pos), a.from-b.from) })
-	out := make([]Element, len(list))
-	for i, at := range order {
-		out[i] = list[at.from]
-	}
-	return out
+	return list
+}
+
+func (e *Element) isBefore(other *Element) bool {
+	return e.Pos.Line < other.Pos.Line || e.Pos.Line == other.Pos.Line && e.Pos.Column < other.Pos.Column
 }

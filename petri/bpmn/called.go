@@ -21,47 +21,29 @@ func KindWords(element, event string) string {
 
 // called is KindWords of a node.
 func (n *node) called() string {
-	if n.byEvent {
-		return n.kindWords()
+	if n.kind == "eventBasedGateway" {
+		return KindWords(n.kind, "")
 	}
-	event := ""
-	if n.event != nil {
-		event = n.event.kind
-	}
-	return KindWords(n.kind, event)
+	return strings.TrimPrefix(n.kindWords(), "none ")
 }
 
 // call gives the places and transitions of a net what their elements are called. Of the places whose
 // tokens are at a node, those that the tokens reach last have the node's name. A flow before them
 // is called a flow; another place, or a step, has a name that says what it is for.
-func (x *parts) call(net *petri.Net, places map[string]int) {
+func (x *parts) call(net *petri.Net) {
 	for i := range net.Places {
-		p := &net.Places[i]
-		part, _ := x.owner(p.ID)
-		p.Called = x.owners[part].called(p.Name)
-	}
-	for i := range x.list {
-		n := x.owners[i].node
-		if n == nil {
-			continue
-		}
-		last := 0
-		for _, id := range x.list[i].Tokens {
-			last = max(last, x.reached(id))
-		}
-		for _, id := range x.list[i].Tokens {
-			if x.reached(id) == last {
-				net.Places[places[id]].Called = petri.Called{Kind: n.called(), Name: n.label()}
-			}
+		p, at := &net.Places[i], &x.places[i]
+		p.Called = x.owners[at.of].called(p.Name)
+		if n := x.owners[at.shown].node; n != nil && reached(at.word) == x.owners[at.shown].last {
+			p.Called = petri.Called{Kind: n.called(), Name: n.label()}
 		}
 	}
 	for i := range net.Transitions {
-		t := &net.Transitions[i]
-		part, word := x.owner(t.ID)
-		o := &x.owners[part]
+		t, at := &net.Transitions[i], &x.transitions[i]
+		o := &x.owners[at.of]
 		t.Called = o.called(cmp.Or(t.Name, t.ID))
 		if n := o.node; n != nil && t.Role == petri.RoleWork {
-			t.Called.Name = n.passed(x.flow(o.level.id(strings.TrimPrefix(word, "flow "))))
+			t.Called.Name = n.passed(x.flow(o.level, at.word))
 		}
 	}
 }
@@ -77,9 +59,8 @@ func (n *node) passed(f *flow) string {
 	return cmp.Or(f.name, f.src.label()) + " → " + n.label()
 }
 
-// reached returns how far a token in a place is on its way to the node at which it is shown.
-func (x *parts) reached(place string) int {
-	_, word := x.owner(place)
+// reached returns how far a token in the place id/word is on its way to the node at which it is shown.
+func reached(word string) int {
 	switch word {
 	case "": // of the flow
 		return 0

@@ -24,13 +24,13 @@ func (n *node) compensates() bool {
 }
 
 // connectHandlers finds the handlers of the compensation boundary events of a scope.
-func (d *document) connectHandlers(s *scope, byID map[string]*node) {
+func (d *document) connectHandlers(s *scope) {
 	for _, n := range s.nodes {
 		if n.kind != "boundaryEvent" || !n.isCompensation() || n.host == nil {
 			continue
 		}
 		for _, id := range d.associated[n.id] {
-			if h := byID[id]; h != nil && h.isHandler() {
+			if h := d.inside(s, id).node; h != nil && h.isHandler() {
 				n.handler, h.handles = h, n.host
 				d.followed[[2]string{n.id, id}] = true
 			}

@@ -63,7 +63,8 @@ func (d *document) readMapping(n *node) {
 	case n.event != nil:
 		d.Warnings.Add(n.pos, n.title()+" has a mapping of data, which is not followed")
 	default:
-		n.maps = &m
+		kept := m // m itself stays on the stack
+		n.maps = &kept
 	}
 }
 

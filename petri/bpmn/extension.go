@@ -57,6 +57,12 @@ func (d *document) taskTrigger(n *node) petri.Trigger {
 	return petri.Trigger{Kind: petri.TriggerWork, Name: workName(n.el)}
 }
 
+// What says for whom a user task is, in XML and in words: constant.
+var (
+	attributesFor = [...]struct{ name, words string }{{"assignee", "Assignee"}, {"candidateUsers", "Candidate users"}, {"candidateGroups", "Candidate groups"}}
+	elementsFor   = [...]struct{ name, words string }{{"performer", "Performer"}, {"humanPerformer", "Performer"}, {"potentialOwner", "Potential owners"}}
+)
+
 // assignment returns for whom a user task is, as BPMN's performers or the extensions of
 // Camunda and Zeebe have it, such as "Assignee: anna. Candidate groups: accounting."; ""
 // if they do not.
@@ -64,10 +70,10 @@ func (d *document) assignment(n *node) string {
 	if n.kind != "userTask" {
 		return ""
 	}
-	attr := n.el.extension
+	from, in := n.el, isEngine
 	for _, x := range n.el.extensions() {
 		if x.name == "assignmentDefinition" {
-			attr = x.attr
+			from, in = x, isOwn
 		}
 	}
 	var parts []string
@@ -76,11 +82,15 @@ func (d *document) assignment(n *node) string {
 			parts = append(parts, words+": "+who+".")
 		}
 	}
-	for _, p := range []struct{ name, words string }{{"assignee", "Assignee"}, {"candidateUsers", "Candidate users"}, {"candidateGroups", "Candidate groups"}} {
-		say(p.words, attr(p.name))
+	for _, p := range &attributesFor {
+		if who := from.attrIn(p.name, in); who != "" {
+			say(p.words, who)
+		}
 	}
-	for _, p := range []struct{ name, words string }{{"performer", "Performer"}, {"humanPerformer", "Performer"}, {"potentialOwner", "Potential owners"}} {
-		say(p.words, strings.Join(d.resources(n.el, p.name), ", "))
+	for _, p := range &elementsFor {
+		if names := d.resources(n.el, p.name); len(names) > 0 {
+			say(p.words, strings.Join(names, ", "))
+		}
 	}
 	return strings.Join(parts, " ")
 }
@@ -88,7 +98,7 @@ func (d *document) assignment(n *node) string {
 // resources returns the names or expressions of an activity's performers of a kind.
 func (d *document) resources(activity *elem, kind string) (names []string) {
 	for _, role := range activity.kids {
-		if !role.is(kind) {
+		if role.name != kind || role.space != model {
 			continue
 		}
 		if ref := role.kid("resourceRef"); ref != nil {

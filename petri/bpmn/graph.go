@@ -23,23 +23,22 @@ type GraphEdge struct {
 
 func (s *scope) graph() Graph {
 	g := Graph{Nodes: make([]GraphNode, 0, len(s.nodes)), Edges: make([]GraphEdge, 0, len(s.flows))}
-	index := make(map[*node]int, len(s.nodes))
 	for i, n := range s.nodes {
-		index[n] = i
+		n.index = i
 		g.Nodes = append(g.Nodes, GraphNode{n.id, n.name, n.kindWords()})
 		if n.kind == "startEvent" || n.begins() || n.instantiates() {
 			g.Starts = append(g.Starts, i)
 		}
 	}
 	for _, f := range s.flows {
-		g.Edges = append(g.Edges, GraphEdge{f.id, index[f.src], index[f.dst]})
+		g.Edges = append(g.Edges, GraphEdge{f.id, f.src.index, f.dst.index})
 	}
 	for i, n := range s.nodes {
 		if n.host != nil {
-			g.Edges = append(g.Edges, GraphEdge{n.id + "/attached", index[n.host], i})
+			g.Edges = append(g.Edges, GraphEdge{n.id + "/attached", n.host.index, i})
 		}
 		if n.link != nil {
-			g.Edges = append(g.Edges, GraphEdge{n.id + "/link", i, index[n.link]})
+			g.Edges = append(g.Edges, GraphEdge{n.id + "/link", i, n.link.index})
 		}
 	}
 	return g

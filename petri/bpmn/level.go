@@ -5,6 +5,7 @@ package bpmn
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/xmlscan"
@@ -40,7 +41,12 @@ type level struct {
 	await   []string // the places of armed that get a token when the level begins
 }
 
-func (l *level) id(id string) string { return l.prefix + id }
+func (l *level) id(id string) string {
+	if l.prefix == "" {
+		return id
+	}
+	return l.prefix + id
+}
 
 // within returns the level and all levels inside it.
 func (l *level) within() []*level {
@@ -260,9 +266,9 @@ func (b *builder) became() []Element {
 				text = append(between(text, "; "), s...)
 			}
 		}
-		m.Text = cmp.Or(string(text), "nothing of its own")
+		m.Text = cmp.Or(b.strings.Of(text), "nothing of its own")
 		text = b.describe(text[:0], m, false)
-		m.Aside = string(text)
+		m.Aside = b.strings.Of(text)
 		out[k] = m.Element
 	}
 	return out
@@ -323,25 +329,24 @@ func listed(text []byte, i int) []byte {
 // describeTransition appends the id of a transition, and what it waits for.
 func describeTransition(text []byte, t *petri.Transition) []byte {
 	text = append(text, t.ID...)
-	waits := ""
-	switch k := t.Trigger.Kind; k {
-	case petri.TriggerNone:
-	case petri.TriggerEvent:
-		waits = "waits for " + xmlscan.Quote(t.Trigger.Name)
-	case petri.TriggerWork:
-		waits = "work"
-		if t.Trigger.Name != "" {
-			waits += " " + xmlscan.Quote(t.Trigger.Name)
-		}
-	default:
-		waits = "timer " + t.Trigger.Name
-	}
-	if waits == "" && t.Guard == "" {
+	if t.Trigger.Kind == petri.TriggerNone && t.Guard == "" {
 		return text
 	}
-	text = append(append(text, " ("...), waits...)
+	text = append(text, " ("...)
+	switch name := t.Trigger.Name; t.Trigger.Kind {
+	case petri.TriggerNone:
+	case petri.TriggerEvent:
+		text = strconv.AppendQuote(append(text, "waits for "...), xmlscan.Clip(name, 60))
+	case petri.TriggerWork:
+		text = append(text, "work"...)
+		if name != "" {
+			text = strconv.AppendQuote(append(text, ' '), xmlscan.Clip(name, 60))
+		}
+	default:
+		text = append(append(text, "timer "...), name...)
+	}
 	if t.Guard != "" {
-		if waits != "" {
+		if t.Trigger.Kind != petri.TriggerNone {
 			text = append(text, ", "...)
 		}
 		text = append(text, conditions(t.Guard)...)

@@ -57,17 +57,13 @@ func (n *node) throws() petri.Event {
 // connectMessages gives the same message to both ends of each message flow between
 // flow nodes of the file, if one end has none of its own.
 func (d *document) connectMessages() {
-	nodes := map[string]*node{}
-	for _, s := range d.processes {
-		s.each(func(n *node) { nodes[n.id] = n })
-	}
 	for _, e := range d.root.kids {
 		if !e.is("collaboration") {
 			continue
 		}
 		for _, f := range e.kids {
 			if f.is("messageFlow") {
-				d.connectMessage(f, nodes[local(f.attr("sourceRef"))], nodes[local(f.attr("targetRef"))])
+				d.connectMessage(f, d.ids[local(f.attr("sourceRef"))].node, d.ids[local(f.attr("targetRef"))].node)
 			}
 		}
 	}

@@ -16,12 +16,13 @@ type document struct {
 	root       *elem
 	found      xmlscan.Faults
 	refused    map[refusal]bool // faults in found: a called process is checked several times
-	ids        map[string]petri.Pos
-	nodes      []node           // not yet given out
-	flows      []flow           // not yet given out
-	ends       []*flow          // not yet given out
-	order      []*flow          // of inOrder, to be used again
-	defs       map[string]*elem // root elements by id: messages, signals, errors, global tasks
+	ids        map[string]named
+	repeated   map[repeated]named // instead of those in ids that occur again
+	nodes      []node             // not yet given out
+	flows      []flow             // not yet given out
+	ends       []*flow            // not yet given out
+	order      []*flow            // of inOrder, to be used again
+	defs       map[string]*elem   // root elements by id: messages, signals, errors, global tasks
 	pools      map[string]string
 	processes  []*scope
 	byID       map[string]*scope
@@ -33,6 +34,21 @@ type document struct {
 	byDecision map[string]*petri.Decision // the same, by id
 	text       text                       // the file itself
 	file       *petri.Model               // the file, and those that it calls
+}
+
+// named is what has an id: a flow node or a sequence flow of a scope, or a process, which is neither.
+type named struct {
+	pos   petri.Pos
+	in    *scope
+	node  *node
+	flow  *flow
+	again bool // several have the id, and this is the first
+}
+
+// repeated is an id that several have, in one of their scopes.
+type repeated struct {
+	in *scope
+	id string
 }
 
 type refusal struct {
@@ -61,6 +77,7 @@ type node struct {
 	pos  petri.Pos
 
 	words string // see kindWords
+	index int    // in its scope
 
 	in, out  []*flow     // in the order of <incoming> and <outgoing>, then of the file
 	fallback *flow       // the default flow, or nil
@@ -111,7 +128,8 @@ func newDocument(p *parser, root *elem) *document {
 		parser: p, root: root,
 		found:      xmlscan.Faults{File: p.File},
 		refused:    map[refusal]bool{},
-		ids:        make(map[string]petri.Pos, p.kept/2),
+		ids:        make(map[string]named, p.kept/2),
+		repeated:   map[repeated]named{},
 		defs:       map[string]*elem{},
 		pools:      map[string]string{},
 		byID:       map[string]*scope{},
@@ -153,7 +171,7 @@ func (d *document) readProcesses() {
 			if s.id == "" {
 				d.refuse(e.pos, "a process without an id; expected an id attribute")
 			}
-			d.known(s.id, e)
+			d.known(s.id, e, named{})
 			d.processes = append(d.processes, s)
 			d.byID[s.id] = s
 		case e.is("choreography"), e.is("globalChoreographyTask"):
@@ -168,16 +186,42 @@ func (d *document) readProcesses() {
 	}
 }
 
-// known records an id, which must occur once.
-func (d *document) known(id string, e *elem) {
+// known records what the element e with an id became. An id must occur once.
+func (d *document) known(id string, e *elem, x named) {
 	if id == "" {
 		return
 	}
-	if first, dup := d.ids[id]; dup {
-		d.refuse(e.pos, xmlscan.Tag(e.name)+" has the id "+xmlscan.Quote(id)+" of the element at line "+itoa(first.Line)+"; expected every id once")
+	x.pos = e.pos
+	first, dup := d.ids[id]
+	if !dup {
+		d.ids[id] = x
 		return
 	}
-	d.ids[id] = e.pos
+	d.refuse(e.pos, xmlscan.Tag(e.name)+" has the id "+xmlscan.Quote(id)+" of the element at line "+itoa(first.pos.Line)+"; expected every id once")
+	if !first.again {
+		d.repeat(id, first)
+		first.again = true
+		d.ids[id] = first
+	}
+	d.repeat(id, x)
+}
+
+// repeat records one of those that have an id. Of several nodes in a scope the last one counts.
+func (d *document) repeat(id string, x named) {
+	at := repeated{x.in, id}
+	before := d.repeated[at]
+	d.repeated[at] = named{node: cmp.Or(x.node, before.node), flow: cmp.Or(x.flow, before.flow)}
+}
+
+// inside returns what has an id in a scope.
+func (d *document) inside(s *scope, id string) named {
+	switch x := d.ids[id]; {
+	case x.again:
+		return d.repeated[repeated{s, id}]
+	case x.in == s:
+		return x
+	}
+	return named{}
 }
 
 // readAssociations reads the associations inside an element.
@@ -201,7 +245,7 @@ func (d *document) readScope(s *scope) {
 		case e.name == "sequenceFlow":
 			f := &give(&d.flows, 1)[0]
 			f.el, f.id, f.name, f.pos = e, e.attr("id"), display(e), e.pos
-			d.known(f.id, e)
+			d.known(f.id, e, named{in: s, flow: f})
 			s.flows = append(s.flows, f)
 		case isNode(e.name):
 			d.readNode(s, e)
@@ -223,7 +267,7 @@ func (d *document) readNode(s *scope, e *elem) {
 	n.pos = e.pos
 	n.takes = 1
 	n.puts = 1
-	d.known(n.id, e)
+	d.known(n.id, e, named{in: s, node: n})
 	n.inside = s.el.name != "process"
 	n.byEvent = e.attr("triggeredByEvent") == "true"
 	n.interrupts = e.attr("cancelActivity") != "false" && e.attr("isInterrupting") != "false"
@@ -244,23 +288,19 @@ func (d *document) readNode(s *scope, e *elem) {
 // connect connects the flows of a scope to its nodes, boundary events to their
 // activities, link events to their targets, and calls to the processes of docs.
 func (d *document) connect(s *scope, docs []*document) {
-	byID := make(map[string]*node, len(s.nodes))
 	for _, n := range s.nodes {
-		byID[n.id] = n
 		if n.inner != nil {
 			d.connect(n.inner, docs)
 		}
 	}
-	flows := make(map[string]*flow, len(s.flows))
 	for _, f := range s.flows {
-		d.connectFlow(f, byID)
-		flows[f.id] = f
+		d.connectFlow(s, f)
 	}
 	for _, n := range s.nodes {
-		d.inOrder(n, incoming, n.in, flows)
-		d.inOrder(n, outgoing, n.out, flows)
+		d.inOrder(s, n, incoming, n.in)
+		d.inOrder(s, n, outgoing, n.out)
 		d.connectDefault(n)
-		d.connectHost(n, byID)
+		d.connectHost(s, n)
 		if n.kind == "callActivity" {
 			if ref := calledElement(n); !isExpression(ref) { // see callAny
 				n.calls = d.called(ref, docs)
@@ -268,7 +308,7 @@ func (d *document) connect(s *scope, docs []*document) {
 		}
 	}
 	d.connectLinks(s)
-	d.connectHandlers(s, byID)
+	d.connectHandlers(s)
 }
 
 // called returns the process with an id, or nil if no file has it or it is empty.
@@ -282,14 +322,14 @@ func (d *document) called(id string, docs []*document) *scope {
 	return nil
 }
 
-func (d *document) connectFlow(f *flow, byID map[string]*node) {
+func (d *document) connectFlow(s *scope, f *flow) {
 	src, dst := f.el.attr("sourceRef"), f.el.attr("targetRef")
-	d.checkEnd(f, "starts", src, byID)
-	d.checkEnd(f, "ends", dst, byID)
+	f.src = d.end(s, f, "starts", src)
+	f.dst = d.end(s, f, "ends", dst)
 	if f.id == "" {
-		f.id = d.unused(src+"-"+dst, f.pos)
+		f.id = d.unused(src+"-"+dst, named{pos: f.pos, in: s, flow: f})
 	}
-	if f.src, f.dst = byID[src], byID[dst]; f.src != nil && f.dst != nil {
+	if f.src != nil && f.dst != nil {
 		d.join(&f.src.out, f)
 		d.join(&f.dst.in, f)
 	}
@@ -308,10 +348,13 @@ func (d *document) join(to *[]*flow, f *flow) {
 	*to = append(*to, f)
 }
 
-func (d *document) checkEnd(f *flow, which, ref string, byID map[string]*node) {
-	if byID[ref] == nil {
+// end returns the flow node at an end of a flow, or nil.
+func (d *document) end(s *scope, f *flow, which, ref string) *node {
+	n := d.inside(s, ref).node
+	if n == nil {
 		d.refuse(f.pos, "sequence flow "+xmlscan.Quote(f.id)+" "+which+" at "+xmlscan.Quote(ref)+", which is not a flow node of the same process or sub-process")
 	}
+	return n
 }
 
 // side is the end of a flow at which a node is: at its source or at its target.
@@ -325,16 +368,15 @@ const (
 func (s side) String() string { return [...]string{"outgoing", "incoming"}[s] }
 
 // inOrder sorts the flows at a node by its references, which is the order in which
-// BPMN evaluates conditions. Flows without a reference are last. byID has all flows of the
-// scope.
-func (d *document) inOrder(n *node, at side, flows []*flow, byID map[string]*flow) {
+// BPMN evaluates conditions. Flows without a reference are last.
+func (d *document) inOrder(s *scope, n *node, at side, flows []*flow) {
 	sorted := d.order[:0]
 	for _, k := range n.el.kids {
 		if !k.is(at.String()) {
 			continue
 		}
 		ref := local(k.text)
-		f := byID[ref]
+		f := d.inside(s, ref).flow
 		if f != nil && f.src != nil && f.dst != nil && [...]*node{f.src, f.dst}[at] == n && !f.sorted[at] {
 			f.sorted[at] = true
 			sorted = append(sorted, f)
@@ -370,12 +412,12 @@ func (d *document) connectDefault(n *node) {
 	d.refuse(n.pos, n.title()+" has the default flow "+xmlscan.Quote(ref)+"; expected one of its outgoing sequence flows")
 }
 
-func (d *document) connectHost(n *node, byID map[string]*node) {
+func (d *document) connectHost(s *scope, n *node) {
 	if n.kind != "boundaryEvent" {
 		return
 	}
 	ref := local(n.el.attr("attachedToRef"))
-	if n.host = byID[ref]; n.host == nil {
+	if n.host = d.inside(s, ref).node; n.host == nil {
 		d.refuse(n.pos, n.title()+" is attached to "+xmlscan.Quote(ref)+", which is not an activity of the same process or sub-process")
 		return
 	}

@@ -30,20 +30,16 @@ func display(e *elem) string { return xmlscan.Clip(oneLine(e.attr("name")), 200)
 
 // words returns an XML name in words: "exclusive gateway" for "exclusiveGateway".
 func words(name string) string {
-	if !strings.ContainsFunc(name, unicode.IsUpper) && name != "transaction" {
-		return name
-	}
-	var b strings.Builder
-	b.Grow(len(name) + 4)
+	out := make([]byte, 0, 64)
 	for _, r := range name {
 		if unicode.IsUpper(r) {
-			b.WriteByte(' ')
+			out = append(out, ' ')
 			r = unicode.ToLower(r)
 		}
-		b.WriteRune(r)
+		out = utf8.AppendRune(out, r)
 	}
-	switch s := b.String(); s {
-	case "sub process", "transaction", "ad hoc sub process":
+	switch s := string(out); s {
+	case "sub process", "ad hoc sub process":
 		return strings.Replace(s, "sub process", "sub-process", 1)
 	default:
 		return s

@@ -288,26 +288,6 @@ func (n *node) conditional() bool {
 	return slices.ContainsFunc(n.out, func(f *flow) bool { return f.cond != "" })
 }
 
-// outputs returns the places into which a node puts its tokens. An end keeps its
-// token at the top level, where it is visible; in a sub-process it is gone.
-func (b *builder) outputs(l *level, n *node) []string {
-	switch {
-	case n.isHandler():
-		return nil
-	case len(n.out) == 0 && l.parent == nil:
-		return []string{b.end(l, n)}
-	case n.conditional():
-		return []string{b.split(l, n)}
-	case len(n.out) == 0 && l.results != "":
-		return []string{l.results}
-	}
-	places := make([]string, 0, len(n.out))
-	for _, f := range n.out {
-		places = append(places, b.flowPlace(l, f))
-	}
-	return places
-}
-
 // end returns the place where tokens end at the top level, and adds it once.
 func (b *builder) end(l *level, n *node) string {
 	id := l.id(n.id) + "/end"
@@ -340,13 +320,23 @@ func (b *builder) branches(l *level, n *node, transition string) {
 	}
 }
 
-// output makes a transition put the tokens of a finished node.
+// output makes a transition put the tokens of a finished node. An end keeps its
+// token at the top level, where it is visible; in a sub-process it is gone.
 func (b *builder) output(l *level, n *node, transition string) {
-	for _, place := range b.outputs(l, n) {
-		weight := n.puts
-		if place == l.results {
-			weight = 1
-		}
+	put := func(place string, weight uint32) {
 		b.arc(petri.Arc{Source: transition, Target: place, Weight: weight, Pos: n.pos})
+	}
+	switch {
+	case n.isHandler():
+	case len(n.out) == 0 && l.parent == nil:
+		put(b.end(l, n), n.puts)
+	case n.conditional():
+		put(b.split(l, n), n.puts)
+	case len(n.out) == 0 && l.results != "":
+		put(l.results, 1)
+	default:
+		for _, f := range n.out {
+			put(b.flowPlace(l, f), n.puts)
+		}
 	}
 }

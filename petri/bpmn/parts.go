@@ -38,30 +38,37 @@ func (b *builder) parts() []Part {
 	levels := b.root.within()
 	nodes, flows := count(levels)
 	elements := 1 + nodes + flows
-	x := &parts{list: make([]Part, 0, elements), owners: make([]owner, 0, elements), index: make(map[string]int, elements)}
+	x := &parts{
+		list: make([]Part, 0, elements), owners: make([]owner, 0, elements), index: make(map[string]int, elements),
+		places: make([]owned, len(b.net.Places)), transitions: make([]owned, len(b.net.Transitions)),
+	}
 	x.add(owner{level: b.root}, b.root.scope.id, nil)
 	for _, l := range levels {
+		if l.scope.call != nil { // none of it is in the file
+			continue
+		}
 		calls := l.calls()
 		for _, n := range l.scope.nodes {
-			if _, read := l.scope.doc.ids[n.id]; read { // not one that choice adds
-				x.add(owner{level: l, node: n}, n.id, calls)
-			}
+			x.add(owner{level: l, node: n}, n.id, calls)
 		}
 		for _, f := range l.scope.flows {
-			if _, read := l.scope.doc.ids[f.id]; read {
-				x.add(owner{level: l, flow: f}, f.id, calls)
-			}
+			x.add(owner{level: l, flow: f}, f.id, calls)
 		}
 	}
 	for i := range b.net.Places {
-		x.place(&b.net.Places[i])
+		x.place(&b.net.Places[i], &x.places[i])
 	}
 	for i := range b.net.Transitions {
-		x.transition(&b.net.Transitions[i])
+		x.transition(&b.net.Transitions[i], &x.transitions[i])
 	}
-	x.call(b.net, b.places)
-	return slices.DeleteFunc(x.list, func(p Part) bool { return len(p.Places)+len(p.Transitions)+len(p.Tokens) == 0 })
+	x.call(b.net)
+	if x.list[0].isEmpty() { // as nearly always, and none of the others
+		x.list = x.list[1:]
+	}
+	return slices.DeleteFunc(x.list, Part.isEmpty)
 }
+
+func (p Part) isEmpty() bool { return len(p.Places)+len(p.Transitions)+len(p.Tokens) == 0 }
 
 // calls returns the ids of the call activities around a level.
 func (l *level) calls() (out []string) {
@@ -80,6 +87,15 @@ type parts struct {
 	owners []owner        // of list
 	index  map[string]int // in list
 	ids    []string       // not yet given out
+
+	places, transitions []owned // those of the net
+}
+
+// owned is a place or a transition with the id of an element, or that and "/" and a word.
+type owned struct {
+	of    int // the index of the element
+	word  string
+	shown int // of a place: the index of the element at which its tokens are; that of the process for none
 }
 
 // owner is an element at a level: a node, a sequence flow or, without both, the process.
@@ -87,6 +103,7 @@ type owner struct {
 	level *level
 	node  *node
 	flow  *flow
+	last  int // how far tokens that are shown at it get: see reached
 }
 
 func (x *parts) add(o owner, id string, calls []string) {
@@ -103,46 +120,58 @@ func (x *parts) append(to *[]string, id string) {
 	*to = append(*to, id)
 }
 
-// owner returns the index of the element of which a place or a transition has the id, or one that
-// begins with it and "/", and the rest of that id. What no element has is the process'.
-func (x *parts) owner(id string) (part int, word string) {
+// owner returns the element of which a place or a transition has the id, or one that
+// begins with it and "/". What no element has is the process'.
+func (x *parts) owner(id string) owned {
 	for end := len(id); end > 0; end = strings.LastIndexByte(id[:end], '/') {
 		if part, known := x.index[id[:end]]; known {
-			return part, strings.TrimPrefix(id[end:], "/")
+			return owned{of: part, word: strings.TrimPrefix(id[end:], "/")}
 		}
 	}
-	return 0, id
+	return owned{word: id}
 }
 
-// flow returns the sequence flow of a place or a transition; nil if it is not of one.
-func (x *parts) flow(id string) *flow {
-	if part, known := x.index[id]; known {
+// flow returns the sequence flow of a level that the word of a transition names; nil if it names none.
+func (x *parts) flow(l *level, word string) *flow {
+	if word == "" {
+		return nil
+	}
+	if part, known := x.index[l.id(strings.TrimPrefix(word, "flow "))]; known {
 		return x.owners[part].flow
 	}
 	return nil
 }
 
-func (x *parts) place(pl *petri.Place) {
+func (x *parts) place(pl *petri.Place, at *owned) {
 	id := pl.ID
-	part, word := x.owner(id)
-	p, o := &x.list[part], &x.owners[part]
+	*at = x.owner(id)
+	p, o := &x.list[at.of], &x.owners[at.of]
 	x.append(&p.Places, id)
-	if f := o.flow; f != nil && word == "" {
+	if f := o.flow; f != nil && at.word == "" {
+		at.shown = at.of
 		if f.dst.kind == "eventBasedGateway" || !strings.HasSuffix(f.dst.kind, "Gateway") {
 			pl.Element = o.level.id(f.dst.id)
-			p = &x.list[x.index[pl.Element]]
+			at.shown = x.index[pl.Element]
 		}
-		x.append(&p.Tokens, id)
+		x.show(id, at)
 		return
 	}
-	role, shown := o.role(word)
+	role, shown := o.role(at.word)
 	pl.Role = role
 	if shown {
-		x.append(&p.Tokens, id)
+		at.shown = at.of
+		x.show(id, at)
 		if role != petri.RoleWork {
 			pl.Element = o.level.id(p.Element)
 		}
 	}
+}
+
+// show notes that the tokens of a place are at an element.
+func (x *parts) show(id string, at *owned) {
+	x.append(&x.list[at.shown].Tokens, id)
+	o := &x.owners[at.shown]
+	o.last = max(o.last, reached(at.word))
 }
 
 // role returns the role of the place id/word of an element, and whether its tokens are at the
@@ -196,11 +225,11 @@ func aside(word string) petri.Role {
 	return petri.RoleState
 }
 
-func (x *parts) transition(t *petri.Transition) {
-	part, word := x.owner(t.ID)
-	p, o := &x.list[part], &x.owners[part]
+func (x *parts) transition(t *petri.Transition, at *owned) {
+	*at = x.owner(t.ID)
+	word, p, o := at.word, &x.list[at.of], &x.owners[at.of]
 	x.append(&p.Transitions, t.ID)
-	if o.node != nil && o.node.fires(word, x.flow(o.level.id(strings.TrimPrefix(word, "flow ")))) {
+	if o.node != nil && o.node.fires(word, x.flow(o.level, word)) {
 		x.append(&p.Fires, t.ID)
 		return
 	}

@@ -46,8 +46,11 @@ type attr struct{ space, name, value string }
 
 // attr returns an attribute of BPMN itself, without white space around it.
 func (e *elem) attr(name string) string {
-	return e.attrIn(name, func(s string) bool { return s == "" })
+	return e.attrIn(name, isOwn)
 }
+
+// isOwn reports whether an attribute without a prefix is in a namespace: it is one of its element.
+func isOwn(space string) bool { return space == "" }
 
 // extension returns an attribute of a process engine.
 func (e *elem) extension(name string) string { return e.attrIn(name, isEngine) }

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/buildtest"
 	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/petri/pnml"
@@ -22,9 +23,9 @@ import (
 )
 
 // BenchmarkMessage measures what a message of 10,000 sources takes of a processor, a message a second
-// of each: sent and received by the NATS client alone, decoded alone, and sent, received and shown by a
-// collector without outputs, with one View a second. Each second is measured in these three ways in
-// turn. The server is another process.
+// of each: sent and received by the NATS client alone, decoded alone, also merged, added up to a View a second,
+// and sent, received and shown by a collector without outputs, with one View a second. Each second is measured in
+// these ways in turn. What the collector takes beside all of the others is the rest. The server is another process.
 func BenchmarkMessage(b *testing.B) {
 	const sources = 10_000
 	url := serverProcess(b)
@@ -72,22 +73,35 @@ func BenchmarkMessage(b *testing.B) {
 			}
 		}
 	}
-	first, _ := all.next(b)
-	show(first)
+	m := merge.NewMerger(merge.Rules{}, all.now)
+	if _, err := m.Define(all.writer.net.digest, line(), all.now); err != nil {
+		b.Fatal(err)
+	}
 	var d telemetry.Decoder
 	var msg telemetry.Snapshot
-	ways := []func(messages [][]byte){
-		func(messages [][]byte) { publish(func(int) string { return "alone" }, messages); <-came },
-		func(messages [][]byte) {
-			for _, text := range messages {
-				if err := d.Decode(text, &msg); err != nil {
-					b.Fatal(err)
-				}
+	decode := func(messages [][]byte, then func(size int) error) {
+		for _, text := range messages {
+			err := d.Decode(text, &msg)
+			if err == nil {
+				err = then(len(text))
 			}
-		},
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	take := func(size int) error { _, err := m.Take(&msg, size, msg.SentAt); return err }
+	first, _ := all.next(b)
+	show(first)
+	decode(first, take)
+	ways := [...]func(messages [][]byte){
+		func(messages [][]byte) { publish(func(int) string { return "alone" }, messages); <-came },
+		func(messages [][]byte) { decode(messages, func(int) error { return nil }) },
+		func(messages [][]byte) { decode(messages, take) },
+		func([][]byte) { m.Tick(msg.SentAt) },
 		show,
 	}
-	var took [3]time.Duration
+	var took [len(ways)]time.Duration
 	for b.Loop() {
 		messages, _ := all.next(b)
 		for i, way := range ways {
@@ -96,11 +110,18 @@ func BenchmarkMessage(b *testing.B) {
 			took[i] += cpuUsed(b) - begin
 		}
 	}
-	each := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / float64(b.N) / sources }
-	b.ReportMetric(each(took[0]), "received-ns")
-	b.ReportMetric(each(took[1]), "decoded-ns")
-	b.ReportMetric(each(took[2]), "shown-ns")
-	b.ReportMetric(float64(took[2])/float64(took[0]+took[1]), "ratio")
+	report := func(d time.Duration, part string) {
+		b.ReportMetric(float64(d.Nanoseconds())/float64(b.N)/sources, part+"-ns")
+	}
+	received, decoded, added, whole := took[0], took[1], took[3], took[4]
+	merged := took[2] - decoded
+	report(received, "received")
+	report(decoded, "decoded")
+	report(merged, "merged")
+	report(added, "added-up")
+	report(whole-received-decoded-merged-added, "rest")
+	report(whole, "shown")
+	b.ReportMetric(float64(whole)/float64(received+decoded), "ratio")
 }
 
 // serverProcess starts a NATS server, whose processor time is not that of the benchmark.

@@ -29,12 +29,9 @@ type change struct {
 }
 
 // at begins a change of an instance. It reuses the memory of the one before.
-func (s *Shard) at(i int, now int64) *change { return s.of(&s.instances[i], now) }
-
-// of is at for an instance that is not in its place yet.
-func (s *Shard) of(in *instance, now int64) *change {
+func (s *Shard) at(i int, now int64) *change {
 	x := &s.change
-	x.i, x.in, x.now = int(in.index), in, now
+	x.i, x.in, x.now = i, &s.instances[i], now
 	return x
 }
 

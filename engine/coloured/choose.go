@@ -37,13 +37,13 @@ func (x *change) tokensOf(c candidate) []Placed {
 // reports whether it was preferred to an enabled rival.
 func (x *change) choose(of *shard.Immediate) (c candidate, contested, ok bool) {
 	x.found, x.picked = x.found[:0], x.picked[:0]
-	for k := range x.in.piles {
-		x.find(nil, of.Triggered[x.in.piles[k].place])
-	}
+	x.findIn(&x.in.frame, of)
 	if x.s.frames != nil {
-		x.findInside(of)
+		for _, f := range x.s.frames[x.in.index].busy {
+			x.findIn(f, of)
+		}
 	}
-	x.find(nil, of.Untriggered)
+	x.find(&x.in.frame, of.Untriggered)
 	switch {
 	case len(x.found) == 0:
 		return candidate{}, false, false
@@ -82,12 +82,10 @@ func (x *change) byChance() int {
 	return len(x.found) - 1
 }
 
-// findInside adds the transitions that may fire in runs of scopes to found.
-func (x *change) findInside(of *shard.Immediate) {
-	for _, f := range x.s.frames[x.in.index].busy {
-		for k := range f.piles {
-			x.find(f, of.Triggered[f.piles[k].place])
-		}
+// findIn adds the transitions that the tokens of a frame trigger, and that may fire, to found.
+func (x *change) findIn(f *frame, of *shard.Immediate) {
+	for k := range f.piles {
+		x.find(f, of.Triggered[f.piles[k].place])
 	}
 }
 
@@ -97,7 +95,7 @@ func (x *change) findInside(of *shard.Immediate) {
 func (x *change) find(f *frame, transitions []int32) {
 	for _, t := range transitions {
 		rank := x.s.rules[t].rank
-		if len(x.found) > 0 && rank > x.s.rules[x.found[0].t].rank || (f != nil || x.s.rules[t].join != nil) && x.foundAt(t) >= 0 {
+		if len(x.found) > 0 && rank > x.s.rules[x.found[0].t].rank || (f.up != nil || x.s.rules[t].join != nil) && x.foundAt(t) >= 0 {
 			continue
 		}
 		c, ok := x.ready(f, int(t))
@@ -124,17 +122,17 @@ const soonest = 1000
 func (x *change) ready(f *frame, t int) (candidate, bool) {
 	r := &x.s.rules[t]
 	if r.single {
-		if n, _ := f.in(x.in).count(r.conds[0].Place); n == 0 {
+		if n, _ := f.piles.count(r.conds[0].Place); n == 0 {
 			return candidate{}, false
 		}
 	} else if !x.s.holds(x.in, f, t) {
 		return candidate{}, false
 	}
-	if *f.listed(x.in) != none && x.s.notes.blocked(x.in, f, t) || r.Action && x.in.running >= x.s.running {
+	if f.notes != none && x.s.notes.blocked(x.in, f, t) || r.Action && x.in.running >= x.s.running {
 		return candidate{}, false
 	}
 	if r.oldest {
-		return candidate{t: int32(t), frame: f.id(), from: oldest}, true
+		return candidate{t: int32(t), frame: f.number, from: oldest}, true
 	}
 	c, v, err := x.pick(f, t, nil, nil)
 	if err != nil {
@@ -181,7 +179,7 @@ type choice struct{ at, first, last int }
 // sees the tokens with data, if that is not nil.
 func (x *change) pick(f *frame, t int, also Guard, data []byte) (candidate, Verdict, error) {
 	r := &x.s.rules[t]
-	c, v, err := candidate{t: int32(t), frame: f.id(), from: oldest}, Verdict{OK: true}, error(nil)
+	c, v, err := candidate{t: int32(t), frame: f.number, from: oldest}, Verdict{OK: true}, error(nil)
 	if r.oldest && also == nil {
 		return c, v, nil
 	}
@@ -235,8 +233,8 @@ func (x *change) gather(f *frame, r *rule, most int) {
 	for _, v := range r.sights {
 		from, need := len(q.tokens), int(v.show)
 		home := x.s.around(f, v.place)
-		at := spot{v.place, home.id()}
-		if p := home.in(x.in).pile(v.place); p != nil {
+		at := spot{v.place, home.number}
+		if p := home.piles.pile(v.place); p != nil {
 			for _, l := range p.left() {
 				h := held{l, at}
 				q.tokens = h.single(q.tokens, from+need+most-len(q.tokens))

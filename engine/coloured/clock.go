@@ -17,13 +17,17 @@ import (
 // startClocks starts clocks for the transitions of a settled instance that are
 // enabled and have none, and schedules those that start again.
 func (x *change) startClocks() {
-	for k := range x.in.piles {
-		x.startAll(nil, x.s.Waiting[x.in.piles[k].place])
-	}
+	x.startIn(&x.in.frame)
 	if x.s.frames != nil {
 		x.startInside()
 	}
-	x.startAll(nil, x.s.Unwaiting)
+	x.startAll(&x.in.frame, x.s.Unwaiting)
+}
+
+func (x *change) startIn(f *frame) {
+	for k := range f.piles {
+		x.startAll(f, x.s.Waiting[f.piles[k].place])
+	}
 }
 
 // startInside starts the clocks of runs of scopes in which something has changed. If the instance
@@ -37,9 +41,7 @@ func (x *change) startInside() {
 		f.unsettled = false
 	}
 	for _, f := range changed {
-		for k := range f.piles {
-			x.startAll(f, x.s.Waiting[f.piles[k].place])
-		}
+		x.startIn(f)
 		if x.in.running >= x.s.running && !f.closed {
 			x.s.unsettle(x.in, f)
 		}
@@ -141,7 +143,7 @@ func (x *change) since(c candidate) int64 {
 			since = max(since, p.Token.Injected)
 		}
 	} else {
-		since = x.s.latest(x.in, x.s.frame(x.in, c.frame), r)
+		since = x.s.latest(x.s.frame(x.in, c.frame), r)
 	}
 	if since == 0 || r.join != nil || slices.ContainsFunc(r.conds, func(c petri.Cond) bool { return c.Hi > 0 }) {
 		return x.now
@@ -151,11 +153,11 @@ func (x *change) since(c candidate) int64 {
 
 // latest returns when the last token was put that a transition needs; 0 if it
 // needs none.
-func (s *Shard) latest(in *instance, f *frame, r *rule) int64 {
+func (s *Shard) latest(f *frame, r *rule) int64 {
 	var at int64
 	for _, c := range r.conds {
 		if c.Lo > 0 {
-			at = max(at, s.pile(in, f, c.Place).nth(c.Lo))
+			at = max(at, s.pile(f, c.Place).nth(c.Lo))
 		}
 	}
 	return at

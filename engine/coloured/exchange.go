@@ -185,7 +185,7 @@ func (x *change) visible(f *frame, taken, read []Placed, data []byte) []Placed {
 
 // renewedIn returns what is seen in a run after an action or a call returned data.
 func (s *scopes) renewedIn(in *instance, f *frame, data []byte) []byte {
-	seen := s.seenIn(in, f)
+	seen := s.seenIn(f)
 	if s.fields(data) == nil {
 		return seen
 	}
@@ -215,7 +215,7 @@ func (x *change) give(f *frame, r *rule, taken []Placed, o *outcome) error {
 		if len(taken) > 0 {
 			token.Place, token.Token.ID, token.Token.Injected = taken[0].Place, taken[0].Token.ID, taken[0].Token.Injected
 		}
-		if around := x.s.seenIn(x.in, g.up); x.s.isApart(g.scope) && around != nil {
+		if around := x.s.seenIn(g.up); x.s.isApart(g.scope) && around != nil {
 			token.Token.Data = around
 			if inside != nil {
 				token.Token.Data = x.s.over(around, inside)

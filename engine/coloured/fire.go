@@ -169,11 +169,11 @@ func (x *change) takeOldest(f *frame, e *petri.Effect) {
 	if e.Take == 0 {
 		return
 	}
-	if f != nil {
+	if x.s.frames != nil {
 		f = x.s.around(f, e.Place)
 	}
-	if p := f.in(x.in).pile(e.Place); p != nil {
-		x.took = p.pop(min(e.Take, p.n), f.id(), x.took) // only a join arc may take fewer
+	if p := f.piles.pile(e.Place); p != nil {
+		x.took = p.pop(min(e.Take, p.n), f.number, x.took) // only a join arc may take fewer
 	}
 }
 
@@ -182,7 +182,7 @@ func (x *change) takePicked(taken []Placed) {
 	for k := range taken {
 		var ok bool
 		for !ok {
-			p := x.s.frame(x.in, taken[k].Scope).in(x.in).pile(taken[k].Place)
+			p := x.s.pileOf(x.in, &taken[k])
 			x.took, ok = p.remove(taken[k].Token.ID, 1, taken[k].Scope, x.took)
 			if !ok {
 				x.cancelHolder(func(t held) bool { return t.id == taken[k].Token.ID })
@@ -245,7 +245,7 @@ func (x *change) finish(f *frame, t int, o *outcome) {
 	x.place()
 	x.s.Rec.Fired(t, x.now)
 	x.in.move()
-	if *f.listed(x.in) != none {
+	if f.notes != none {
 		if id := x.s.notes.trouble(x.in, f, t, 0); id != none {
 			x.s.notes.dropNote(x.in, id)
 		}
@@ -283,28 +283,28 @@ func (x *change) pass(f *frame, t int, contested bool) {
 // flight.
 func (x *change) empty(f *frame, place int32) {
 	home, scope := x.s.around(f, place), x.s.Tables.ScopeOf(place)
-	if home.scopeID() == scope {
-		x.emptySpot(home.in(x.in), spot{place, home.id()})
+	if home.scope == scope {
+		x.emptySpot(home, place)
 		return
 	}
 	for _, g := range x.s.opened(x.in) {
 		if g.scope == scope && g.within(home) {
-			x.emptySpot(&g.piles, spot{place, g.number})
+			x.emptySpot(g, place)
 		}
 	}
 }
 
-func (x *change) emptySpot(ps *piles, at spot) {
-	p := ps.pile(at.place)
+func (x *change) emptySpot(f *frame, place int32) {
+	p, at := f.piles.pile(place), spot{place, f.number}
 	if p == nil {
 		return
 	}
 	for p.flying > 0 {
 		x.cancelHolder(func(t held) bool { return t.spot == at })
-		p = ps.pile(at.place)
+		p = f.piles.pile(place)
 	}
 	from := len(x.took)
-	x.took = p.pop(p.n, at.frame, x.took)
+	x.took = p.pop(p.n, f.number, x.took)
 	for k := range x.took[from:] {
 		x.left(&x.took[from+k])
 	}

@@ -18,10 +18,10 @@ func (x *change) room(f *frame, r *rule, o *outcome, picked bool, taken []Placed
 	}
 	for _, place := range r.outputs {
 		home := x.s.around(f, place)
-		if home.scopeID() != x.s.Tables.ScopeOf(place) {
+		if home.scope != x.s.Tables.ScopeOf(place) {
 			continue // it puts them into a new run
 		}
-		available, total := home.in(x.in).count(place)
+		available, total := home.piles.count(place)
 		if uint64(total)+r.most > math.MaxUint32 && !r.fits(place, available, total, o, picked, taken) {
 			return place, false
 		}
@@ -92,16 +92,16 @@ func (x *change) fitsAll(f *frame, r *rule, o *outcome) bool {
 		return true
 	}
 	if x.atFreshStart(r) { // it would forget them
-		own := &x.s.variables[x.in.index]
+		own := &x.in.own
 		defer func(forgotten []byte) { *own = forgotten }(*own)
 		*own = nil
 	}
 	if r != nil && r.in != nil && x.s.getsAll(r.in.scope) {
-		longest += len(x.s.seenIn(x.in, f))
+		longest += len(x.s.seenIn(f))
 	}
 	writes := slices.Clip(o.writes)
 	var entered []*frame // as they would be
-	open := func(up *frame, scope int32) *frame { return &frame{scope: scope, up: up} }
+	open := func(up *frame, scope int32) *frame { return newFrame(up, scope, 0) }
 	put := func(place int32, data []byte) {
 		run := x.s.enter(x.s.around(f, place), x.s.Tables.ScopeOf(place), &entered, open)
 		writes = append(writes, write{x.s.holder(run, place), x.s.fields(data)})
@@ -120,7 +120,7 @@ func (x *change) fitsAll(f *frame, r *rule, o *outcome) bool {
 	}
 	fits := longest <= MaxData
 	for g, values := range x.news(writes) {
-		fits = fits && len(x.s.over(*x.s.owned(x.in, g), values.data())) <= MaxData
+		fits = fits && len(x.s.over(g.own, values.data())) <= MaxData
 	}
 	return fits
 }

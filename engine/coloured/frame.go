@@ -12,15 +12,21 @@ import (
 )
 
 // frame is one run of a scope of the net in an instance, with its tokens. It is open while
-// it, or a frame inside of it, holds a token. The instance itself is the frame nil, whose
-// number is 0.
+// it, or a frame inside of it, holds a token. The instance itself is the outermost frame.
 type frame struct {
-	piles  piles
-	number uint32 // in the order of opening
+	piles piles
+	*extent
+	notes int32 // the first note of a transition that acts in it; none if there is none
+	index int32 // of the instance, in the shard
+}
+
+// extent is what a frame is in its instance. All instances of a net that has no scopes and shares no
+// variables have the same empty one.
+type extent struct {
+	up     *frame // nil of an instance
+	number uint32 // in the order of opening; 0 of an instance
 	scope  int32
 	inside int32 // how many open frames have it as up
-	notes  int32 // the first note of a transition that acts in it; none if there is none
-	up     *frame
 	closed bool
 
 	busy      int32 // how many of its places an immediate transition looks at
@@ -30,6 +36,16 @@ type frame struct {
 	turn  int     // of a run of a loop: its number, from 0
 	ended bool    // it is a run of a loop that is over, and is kept for compensation
 	own   []byte  // the variables that it owns, as JSON: see scopes.view. It is never changed, only replaced
+}
+
+// newFrame returns a frame of a scope in another one, which holds nothing.
+func newFrame(up *frame, scope int32, number uint32) *frame {
+	f := &struct {
+		frame
+		extent extent
+	}{frame{notes: none, index: up.index}, extent{up: up, scope: scope, number: number}}
+	f.frame.extent = &f.extent
+	return &f.frame
 }
 
 // frames are the open frames of an instance. What is done in an instance costs what changes in it,
@@ -46,10 +62,9 @@ type frames struct {
 // scopes are the runs of scopes of all instances, with their tokens and their variables.
 type scopes struct {
 	texts
-	tables    *petri.Tables
-	frames    []frames // by instance; nil if the net has no scopes
-	shared    bool     // the data of tokens are variables: see petri.Net.Shared
-	variables [][]byte // those that each instance owns, as JSON; nil if the net is not shared
+	tables *petri.Tables
+	frames []frames // by instance; nil if the net has no scopes
+	shared bool     // the data of tokens are variables: see petri.Net.Shared
 }
 
 // maxFrames bounds the frames that an instance opens during its life.
@@ -61,36 +76,6 @@ type spot struct {
 	frame uint32
 }
 
-func (f *frame) id() uint32 {
-	if f == nil {
-		return 0
-	}
-	return f.number
-}
-
-func (f *frame) scopeID() int32 {
-	if f == nil {
-		return 0
-	}
-	return f.scope
-}
-
-// in returns the piles of a frame of an instance.
-func (f *frame) in(in *instance) *piles {
-	if f == nil {
-		return &in.piles
-	}
-	return &f.piles
-}
-
-// listed returns the head of the list of notes of a frame of an instance.
-func (f *frame) listed(in *instance) *int32 {
-	if f == nil {
-		return &in.notes
-	}
-	return &f.notes
-}
-
 // opened returns the open frames of an instance.
 func (s *scopes) opened(in *instance) []*frame {
 	if s.frames == nil {
@@ -99,10 +84,10 @@ func (s *scopes) opened(in *instance) []*frame {
 	return s.frames[in.index].open
 }
 
-// frame returns the open frame with a number; nil for 0, and if it is not open.
+// frame returns the open frame with a number, or the instance if none is open.
 func (s *scopes) frame(in *instance, number uint32) *frame {
 	if number == 0 {
-		return nil
+		return &in.frame
 	}
 	return s.numbered(in, number)
 }
@@ -112,7 +97,7 @@ func (s *scopes) numbered(in *instance, number uint32) *frame {
 	if k, ok := find(open, number); ok {
 		return open[k]
 	}
-	return nil
+	return &in.frame
 }
 
 // find returns the index of the frame with a number in some, oldest first, or where it would be.
@@ -124,7 +109,7 @@ func find(frames []*frame, number uint32) (at int, ok bool) {
 // place. If both scopes are the same, the frame has the place for what happens in f;
 // otherwise the frames of the place's scope inside of it have.
 func (s *scopes) around(f *frame, place int32) *frame {
-	for f != nil && !s.tables.Encloses(f.scope, s.tables.ScopeOf(place)) {
+	for !s.tables.Encloses(f.scope, s.tables.ScopeOf(place)) {
 		f = f.up
 	}
 	return f
@@ -132,7 +117,7 @@ func (s *scopes) around(f *frame, place int32) *frame {
 
 // within reports whether a frame is another one or inside of it.
 func (f *frame) within(outer *frame) bool {
-	for f != nil && f != outer {
+	for f != outer && f.up != nil {
 		f = f.up
 	}
 	return f == outer
@@ -143,7 +128,7 @@ func (s *scopes) actors(in *instance, t int) iter.Seq[*frame] {
 	scope := s.tables.ActsIn(t)
 	return func(yield func(*frame) bool) {
 		if scope == 0 {
-			yield(nil)
+			yield(&in.frame)
 			return
 		}
 		for _, f := range s.opened(in) {
@@ -157,7 +142,7 @@ func (s *scopes) actors(in *instance, t int) iter.Seq[*frame] {
 // each yields all frames of an instance, oldest first.
 func (s *scopes) each(in *instance) iter.Seq[*frame] {
 	return func(yield func(*frame) bool) {
-		if !yield(nil) {
+		if !yield(&in.frame) {
 			return
 		}
 		for _, f := range s.opened(in) {
@@ -172,8 +157,8 @@ func (s *scopes) each(in *instance) iter.Seq[*frame] {
 func (s *scopes) filled(in *instance) iter.Seq2[*frame, *pile] {
 	return func(yield func(*frame, *pile) bool) {
 		for f := range s.each(in) {
-			for k := range *f.in(in) {
-				if !yield(f, &(*f.in(in))[k]) {
+			for k := range f.piles {
+				if !yield(f, &f.piles[k]) {
 					return
 				}
 			}
@@ -193,8 +178,8 @@ func (s *scopes) amount(in *instance, f *frame, place int32) (available, total u
 		return in.piles.count(place)
 	}
 	home, scope := s.around(f, place), s.tables.ScopeOf(place)
-	if home.scopeID() == scope {
-		return home.in(in).count(place)
+	if home.scope == scope {
+		return home.piles.count(place)
 	}
 	for _, g := range s.opened(in) {
 		if g.scope == scope && g.within(home) {
@@ -210,9 +195,7 @@ func add(a, b uint32) uint32 { return uint32(min(uint64(a)+uint64(b), math.MaxUi
 
 // pile returns the pile of a place of the scope of f, or of a scope around; nil if it
 // holds no token.
-func (s *scopes) pile(in *instance, f *frame, place int32) *pile {
-	return s.around(f, place).in(in).pile(place)
-}
+func (s *scopes) pile(f *frame, place int32) *pile { return s.around(f, place).piles.pile(place) }
 
 // marked yields the places that hold a token in f or inside of it.
 func (s *scopes) marked(in *instance, f *frame) func(yield func(place int32) bool) {
@@ -232,10 +215,10 @@ func (x *change) aim(f *frame, place int32) uint32 {
 		return 0
 	}
 	home, scope := x.s.around(f, place), x.s.Tables.ScopeOf(place)
-	if home.scopeID() == scope {
-		return home.id()
+	if home.scope == scope {
+		return home.number
 	}
-	return x.enter(home, scope).id()
+	return x.enter(home, scope).number
 }
 
 func (x *change) enter(from *frame, scope int32) *frame {
@@ -245,7 +228,7 @@ func (x *change) enter(from *frame, scope int32) *frame {
 // enter returns the run of a scope that is another run, or that was entered from there; if there is
 // none, it enters a new one.
 func (s *scopes) enter(from *frame, scope int32, entered *[]*frame, open func(up *frame, scope int32) *frame) *frame {
-	if from.scopeID() == scope {
+	if from.scope == scope {
 		return from
 	}
 	for _, f := range *entered {
@@ -262,11 +245,9 @@ func (s *scopes) enter(from *frame, scope int32, entered *[]*frame, open func(up
 func (x *change) openFrame(up *frame, scope int32, turn int) *frame {
 	all := &x.s.frames[x.in.index]
 	all.last++
-	f := &frame{number: all.last, scope: scope, up: up, notes: none}
+	f := newFrame(up, scope, all.last)
 	all.open = append(all.open, f)
-	if up != nil {
-		up.inside++
-	}
+	up.inside++
 	x.s.begun(f, turn)
 	x.s.log.open(x.i, f)
 	if x.s.shared && x.s.isApart(scope) && x.s.getsAll(scope) {
@@ -277,7 +258,7 @@ func (x *change) openFrame(up *frame, scope int32, turn int) *frame {
 
 // leave closes a frame without tokens, and those around that held nothing else.
 func (s *Shard) leave(in *instance, f *frame) {
-	for f != nil && !f.closed && len(f.piles) == 0 && f.inside == 0 {
+	for f.up != nil && !f.closed && len(f.piles) == 0 && f.inside == 0 {
 		f.closed = true
 		for f.notes != none {
 			s.notes.dropNote(in, f.notes)
@@ -285,9 +266,8 @@ func (s *Shard) leave(in *instance, f *frame) {
 		all := &s.frames[in.index]
 		k, _ := find(all.open, f.number)
 		all.open = slices.Delete(all.open, k, k+1)
-		if f = f.up; f != nil {
-			f.inside--
-		}
+		f = f.up
+		f.inside--
 	}
 }
 
@@ -298,7 +278,7 @@ func (s *scopes) framesLeft(in *instance, tokens uint64) bool {
 
 // occupy counts a place of a frame that has got its first token, or lost its last one.
 func (s *Shard) occupy(in *instance, f *frame, place int32, by int32) {
-	if f == nil || len(s.Triggered[place]) == 0 && (s.Urgent == nil || len(s.Urgent.Triggered[place]) == 0) {
+	if f.up == nil || len(s.Triggered[place]) == 0 && (s.Urgent == nil || len(s.Urgent.Triggered[place]) == 0) {
 		return
 	}
 	f.busy += by
@@ -314,7 +294,7 @@ func (s *Shard) occupy(in *instance, f *frame, place int32, by int32) {
 
 // unsettle has settle look at a frame.
 func (s *scopes) unsettle(in *instance, f *frame) {
-	if f != nil && !f.unsettled {
+	if f.up != nil && !f.unsettled {
 		f.unsettled = true
 		all := &s.frames[in.index]
 		all.unsettled = append(all.unsettled, f)
@@ -336,7 +316,7 @@ func (x *change) related(do func(*frame)) bool {
 		}
 		of = append(of, x.s.frame(x.in, at.frame))
 	}
-	if slices.Contains(of, nil) {
+	if slices.Contains(of, &x.in.frame) {
 		return false
 	}
 	for _, f := range of {
@@ -349,12 +329,12 @@ func (x *change) related(do func(*frame)) bool {
 				}
 			}
 		}
-		for g := f.up; g != nil; g = g.up {
+		for g := f.up; g.up != nil; g = g.up {
 			of = append(of, g)
 		}
 	}
 	slices.SortFunc(of, func(f, g *frame) int { return cmp.Compare(f.number, g.number) })
-	do(nil)
+	do(&x.in.frame)
 	for _, f := range slices.Compact(of) {
 		do(f)
 	}

@@ -12,12 +12,10 @@ import (
 
 // instance is one instance of the net. It has only the places that hold tokens.
 type instance struct {
-	piles   piles
+	frame
 	lastID  uint64 // of the tokens created so far
 	played  uint32 // firings and starts so far; an input of random decisions
-	notes   int32  // the first note; none if there is no note
 	runs    int32  // the first run; none if there is no run
-	index   int32  // in the shard
 	running uint16
 	turn    uint16
 	flags   uint8
@@ -215,7 +213,7 @@ const maxSpare, maxSpareLots = 1024, 64
 
 // openPile returns the pile of a place in a frame, and creates it if it is missing.
 func (x *change) openPile(f *frame, place int32) *pile {
-	ps := f.in(x.in)
+	ps := &f.piles
 	at, ok := ps.find(place)
 	if !ok {
 		x.s.occupy(x.in, f, place, 1)
@@ -231,7 +229,7 @@ func (x *change) openPile(f *frame, place int32) *pile {
 // close drops the pile of a spot if it is empty.
 func (x *change) close(at spot) {
 	f := x.s.frame(x.in, at.frame)
-	ps := f.in(x.in)
+	ps := &f.piles
 	k, ok := ps.find(at.place)
 	if !ok || (*ps)[k].total() > 0 {
 		return
@@ -240,7 +238,7 @@ func (x *change) close(at spot) {
 		x.s.spare = append(x.s.spare, lots[:0])
 	}
 	x.s.occupy(x.in, f, at.place, -1)
-	if *ps = slices.Delete(*ps, k, k+1); f != nil && len(*ps) == 0 {
+	if *ps = slices.Delete(*ps, k, k+1); f.up != nil && len(*ps) == 0 {
 		x.emptied = append(x.emptied, f)
 	}
 }

@@ -46,7 +46,7 @@ func (l *log) fire(x *change, f *frame, t int, contested bool) {
 	text := binary.AppendUvarint(l.text, uint64(l.members.Number(x.i)))
 	text = binary.AppendUvarint(text, code)
 	if l.scoped {
-		text = binary.AppendUvarint(text, uint64(f.id()))
+		text = binary.AppendUvarint(text, uint64(f.number))
 	}
 	text = binary.AppendUvarint(text, uint64(len(x.took)))
 	for k := range x.took {
@@ -81,7 +81,7 @@ func (l *log) fire(x *change, f *frame, t int, contested bool) {
 // open writes that a run of a scope opens.
 func (l *log) open(i int, f *frame) {
 	if l.on {
-		l.note(i, op{kind: opOpen, scope: f.scope, up: f.up.id(), turn: int32(f.turn), flag: f.ended, held: held{spot: spot{frame: f.number}}})
+		l.note(i, op{kind: opOpen, scope: f.scope, up: f.up.number, turn: int32(f.turn), flag: f.ended, held: held{spot: spot{frame: f.number}}})
 	}
 }
 
@@ -105,7 +105,7 @@ func (l *log) own(i int, f *frame, values object) {
 		}
 	}
 	for _, text := range texts {
-		l.note(i, op{kind: opOwn, held: held{lot{data: text}, spot{frame: f.id()}}})
+		l.note(i, op{kind: opOwn, held: held{lot{data: text}, spot{frame: f.number}}})
 	}
 }
 

@@ -83,7 +83,7 @@ func (l *look) ready(i int, in *instance) {
 		if !l.s.holds(in, f, int(t)) || l.s.notes.blocked(in, f, int(t)) || !l.Once(t, 2*int64(i)+1) {
 			return
 		}
-		since := l.s.latest(in, f, &l.s.rules[t])
+		since := l.s.latest(f, &l.s.rules[t])
 		if since == 0 {
 			since = l.Now()
 		}
@@ -95,7 +95,7 @@ func (l *look) ready(i int, in *instance) {
 		}
 	}
 	for _, t := range l.s.Untriggered {
-		count(nil, t)
+		count(&in.frame, t)
 	}
 }
 
@@ -107,7 +107,7 @@ func (l *look) blocked(i int, in *instance, f *frame, p int32) {
 		if !l.Once(t, 2*int64(i)) {
 			continue
 		}
-		l.waits = l.s.why(l.waits[:0], in, spot{p, f.id()}, int(t))
+		l.waits = l.s.why(l.waits[:0], in, spot{p, f.number}, int(t))
 		for _, w := range l.waits {
 			switch w.Reason {
 			case stats.ReasonMissing, stats.ReasonInhibited, stats.ReasonGuarded, stats.ReasonIncident:
@@ -185,7 +185,7 @@ func (s *Shard) why(out []stats.Wait, in *instance, at spot, t int) []stats.Wait
 		}
 	}
 	before := len(out)
-	for id := *f.listed(in); id != none; id = s.notes.all[id].next {
+	for id := f.notes; id != none; id = s.notes.all[id].next {
 		if int(s.notes.all[id].transition) == t {
 			if w, ok := s.waitOf(id); ok {
 				return append(out, w)

@@ -214,7 +214,7 @@ func (x *change) planEnd(f *frame, taken, read []Placed, o *outcome) (*turn, err
 
 // outsideOf returns a token with what is seen outside of a run that ends, for the run after it.
 func (s *scopes) outsideOf(in *instance, f *frame, data []byte) []Placed {
-	seen, fields := s.seenIn(in, f.up), maps.Clone(s.fields(data))
+	seen, fields := s.seenIn(f.up), maps.Clone(s.fields(data))
 	maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool { return s.isLocal(f.scope, name) })
 	if len(fields) > 0 {
 		seen = s.over(seen, fields.data())
@@ -233,7 +233,7 @@ func (s *scopes) lead(f *frame) object {
 
 // of returns the loop of which a frame is a run; nil if it is none.
 func (f *frame) of() *series {
-	if f == nil || f.up == nil || f.up.loop == nil || f.up.loop.scope != f.scope {
+	if f.up == nil || f.up.loop == nil || f.up.loop.scope != f.scope {
 		return nil
 	}
 	return f.up.loop
@@ -327,7 +327,7 @@ func (x *change) endRun(f *frame, t *turn) {
 			continue
 		}
 		for len(g.piles) > 0 {
-			x.emptySpot(&g.piles, spot{g.piles[0].place, g.number})
+			x.emptySpot(g, g.piles[0].place)
 		}
 	}
 }
@@ -363,7 +363,7 @@ func (x *change) turnPuts(f *frame, o *outcome, data []byte) {
 		run := x.openFrame(up, t.scope, up.loop.begun)
 		x.entered = x.entered[:0] // what is inside of one run is not inside of the next
 		for _, p := range t.into {
-			x.putNew(spot{p.Place, x.enter(run, x.s.Tables.ScopeOf(p.Place)).id()}, p.Put, data)
+			x.putNew(spot{p.Place, x.enter(run, x.s.Tables.ScopeOf(p.Place)).number}, p.Put, data)
 		}
 		if o.given != nil {
 			x.writes = append(x.writes, write{run, o.given[k]})

@@ -90,9 +90,9 @@ func (k *notes) remove(first *int32, id int32) {
 
 // addNote puts a note about a transition in a frame at the head of the list.
 func (k *notes) addNote(in *instance, f *frame, n note) int32 {
-	n.instance, n.frame = in.index, f.id()
+	n.instance, n.frame = in.index, f.number
 	k.counts(&n, 1)
-	return k.add(f.listed(in), n)
+	return k.add(&f.notes, n)
 }
 
 // counts counts a note that is added or removed, if the net has scopes.
@@ -123,7 +123,7 @@ func (k *notes) each(in *instance) iter.Seq[int32] {
 // of is each for the notes of one frame.
 func (k *notes) of(in *instance, f *frame) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
-		for id := *f.listed(in); id != none; {
+		for id := f.notes; id != none; {
 			next := k.all[id].next
 			if !yield(id) {
 				return
@@ -157,7 +157,7 @@ func (k *notes) dropNote(in *instance, id int32) {
 	f := k.scopes.frame(in, n.frame)
 	k.counts(n, -1)
 	k.scopes.unsettle(in, f)
-	k.remove(f.listed(in), id)
+	k.remove(&f.notes, id)
 }
 
 // plan sets a note's due time.
@@ -180,7 +180,7 @@ func (n *note) failure() bool { return n.kind >= noteWait && n.kind <= noteIncid
 // find returns the first note about a transition in a frame of an instance for which a function
 // holds, or none.
 func (k *notes) find(in *instance, f *frame, t int, holds func(*note) bool) int32 {
-	id := *f.listed(in)
+	id := f.notes
 	for id != none && (int(k.all[id].transition) != t || !holds(&k.all[id])) {
 		id = k.all[id].next
 	}

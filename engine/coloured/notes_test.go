@@ -24,10 +24,10 @@ func TestARunHasItsOwnNotes(t *testing.T) {
 			in := &s.instances[0]
 			noted, loud := 0, 0
 			for f := range s.each(in) {
-				for id := *f.listed(in); id != none; id = s.notes.all[id].next {
+				for id := f.notes; id != none; id = s.notes.all[id].next {
 					n := &s.notes.all[id]
-					if n.frame != f.id() || s.Tables.ActsIn(int(n.transition)) != f.scopeID() {
-						t.Fatalf("run %d has a note of transition %d in run %d", f.id(), n.transition, n.frame)
+					if n.frame != f.number || s.Tables.ActsIn(int(n.transition)) != f.scope {
+						t.Fatalf("run %d has a note of transition %d in run %d", f.number, n.transition, n.frame)
 					}
 					noted++
 					if n.kind != noteClock || n.ripe {

@@ -53,7 +53,7 @@ func (r *reader) instance() int { return r.s.Number(int(r.in.index)) }
 // frame returns the run of a scope with a number, which must be open.
 func (r *reader) frame(number uint32) *frame {
 	f := r.s.frame(r.in, number)
-	if f.id() != number {
+	if f.number != number {
 		r.Fail("instance %d: run %d of a scope, which is not open", r.instance(), number)
 	}
 	return f
@@ -62,7 +62,7 @@ func (r *reader) frame(number uint32) *frame {
 // actor is frame for a run in which a transition acts.
 func (r *reader) actor(t int32, number uint32) *frame {
 	f := r.frame(number)
-	if r.Err == nil && (r.s.Elsewhere(int(t)) || f.scopeID() != r.s.Tables.ActsIn(int(t))) {
+	if r.Err == nil && (r.s.Elsewhere(int(t)) || f.scope != r.s.Tables.ActsIn(int(t))) {
 		r.Fail("instance %d: transition %q acts in run %d of another scope, or in another part", r.instance(), r.s.Tables.Net.Transitions[t].ID, number)
 	}
 	return f
@@ -73,7 +73,7 @@ func (r *reader) home(at spot) *frame {
 	f, id := r.frame(at.frame), r.s.Tables.Net.Places[at.place].ID
 	switch {
 	case r.Err != nil:
-	case f.scopeID() != r.s.Tables.ScopeOf(at.place):
+	case f.scope != r.s.Tables.ScopeOf(at.place):
 		r.Fail("place %q in run %d of another scope", id, at.frame)
 	case r.s.Outside(int(at.place)):
 		r.Fail("place %q: %w", id, plain.ErrElsewhere)
@@ -114,11 +114,11 @@ func (r *reader) apply(o *op) {
 			r.Fail("variables of run %d, which owns none", o.frame)
 		}
 		if r.Err == nil {
-			s.of(r.in, r.now).setOwn(f, values, false)
+			s.at(int(r.in.index), r.now).setOwn(f, values, false)
 		}
 	case opAfresh:
 		if s.shared {
-			s.variables[i] = nil
+			r.in.own = nil
 		}
 	case opIs:
 		r.is(o)
@@ -150,14 +150,14 @@ func (r *reader) rest(flags uint8) {
 // open opens a run of a scope.
 func (r *reader) open(o *op) {
 	s, up := r.s, r.frame(o.up)
-	if o.scope == 0 || up.scopeID() != s.Tables.ScopeParent(o.scope) || s.frames == nil || o.frame <= s.frames[r.in.index].last {
+	if o.scope == 0 || up.scope != s.Tables.ScopeParent(o.scope) || s.frames == nil || o.frame <= s.frames[r.in.index].last {
 		r.Fail("instance %d: run %d of scope %d opens in run %d", r.instance(), o.frame, o.scope, o.up)
 	}
 	if r.Err != nil {
 		return
 	}
 	s.frames[r.in.index].last = o.frame - 1
-	f := s.of(r.in, r.now).openFrame(up, o.scope, int(o.turn))
+	f := s.at(int(r.in.index), r.now).openFrame(up, o.scope, int(o.turn))
 	f.turn, f.ended = int(o.turn), o.flag
 }
 
@@ -170,7 +170,7 @@ func (r *reader) loop(o *op) {
 		}
 	}
 	f, n := r.frame(o.frame), int(o.n)-1
-	if f == nil || l == nil || l.around != f.scope || (n < 0) == l.Multi() || n > MaxRuns {
+	if l == nil || l.around != f.scope || (n < 0) == l.Multi() || n > MaxRuns {
 		r.Fail("instance %d: a loop of scope %d in run %d of another scope", r.instance(), o.scope, o.frame)
 		return
 	}
@@ -228,11 +228,11 @@ func (r *reader) starts(o *op) {
 func (r *reader) located(f *frame, tokens []Placed, whole bool) {
 	for k := range tokens {
 		p := &tokens[k]
-		p.Scope = r.s.around(f, p.Place).id()
+		p.Scope = r.s.around(f, p.Place).number
 		if whole {
 			continue
 		}
-		pile, at := r.s.pile(r.in, f, p.Place), -1
+		pile, at := r.s.pile(f, p.Place), -1
 		if pile != nil {
 			at = pile.lotOf(p.Token.ID)
 		}
@@ -251,7 +251,7 @@ func (r *reader) clock(o *op) {
 	if b := s.rules[t].Binding; b.Mode.Kind != plain.Delayed || b.Until == nil && o.due > 0 {
 		return
 	}
-	if r.Err != nil || s.Elsewhere(t) || f.scopeID() != s.Tables.ActsIn(t) || !s.holds(r.in, f, t) {
+	if r.Err != nil || s.Elsewhere(t) || f.scope != s.Tables.ActsIn(t) || !s.holds(r.in, f, t) {
 		return
 	}
 	id := s.notes.clock(r.in, f, t)
@@ -267,11 +267,11 @@ func (r *reader) inject(o *op) {
 	if r.Err != nil {
 		return
 	}
-	if _, total := f.in(r.in).count(o.place); o.id == 0 || o.n == 0 || total+o.n < o.n {
+	if _, total := f.piles.count(o.place); o.id == 0 || o.n == 0 || total+o.n < o.n {
 		r.Fail("instance %d: %d tokens from %d on more in place %q", r.instance(), o.n, o.id, s.Tables.Net.Places[o.place].ID)
 		return
 	}
-	s.of(r.in, r.now).inject(o.held) // the runs that it is put into have opened before
+	s.at(int(r.in.index), r.now).inject(o.held) // the runs that it is put into have opened before
 }
 
 // fire fires a transition.
@@ -280,7 +280,7 @@ func (r *reader) fire(o *op) {
 	if r.Err != nil {
 		return
 	}
-	x := s.of(r.in, r.now)
+	x := s.at(int(r.in.index), r.now)
 	x.renew()
 	for k := range o.took {
 		r.take(x, f, &o.took[k])
@@ -306,9 +306,9 @@ func (r *reader) fire(o *op) {
 // take takes a lot out of its place, for a transition that acts in f. One recorded lot may be
 // several lots here.
 func (r *reader) take(x *change, f *frame, h *held) {
-	h.frame = r.s.around(f, h.place).id()
+	h.frame = r.s.around(f, h.place).number
 	from, all := len(x.took), false
-	if p := r.s.pile(r.in, f, h.place); p != nil {
+	if p := r.s.pile(f, h.place); p != nil {
 		x.took, all = p.remove(h.id, h.n, h.frame, x.took)
 	}
 	if !all {
@@ -367,7 +367,7 @@ func (x *change) fair(f *frame, r *rule) bool {
 	}
 	for k := range x.out {
 		h := &x.out[k]
-		_, total := x.s.frame(x.in, h.frame).in(x.in).count(h.place)
+		_, total := x.s.frame(x.in, h.frame).piles.count(h.place)
 		if slices.ContainsFunc(r.effects, func(e petri.Effect) bool { return e.Place == h.place && e.Reset }) {
 			total = 0
 		}

@@ -151,7 +151,7 @@ func (s *Shard) met(in *instance, f *frame, r *rule, c petri.Cond) bool {
 	if available >= c.Lo {
 		return true
 	}
-	return r.preempts && total >= c.Lo && r.takes(c.Place) && uint64(available)+uint64(len(s.flights(in, spot{c.Place, s.around(f, c.Place).id()}))) >= uint64(c.Lo)
+	return r.preempts && total >= c.Lo && r.takes(c.Place) && uint64(available)+uint64(len(s.flights(in, spot{c.Place, s.around(f, c.Place).number}))) >= uint64(c.Lo)
 }
 
 func (r *rule) takes(place int32) bool {

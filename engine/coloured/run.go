@@ -54,7 +54,7 @@ func (x *change) start(c candidate, contested bool, data []byte) {
 	taken, read := r.split(x.tokensOf(c))
 	x.fly(taken)
 	id := x.s.runs.name(t)
-	p := &run{x.i, c.t, f.id(), x.now, taken, x.s.seenBy(x.in, f, r), read, data, contested, x.attempt(f, t, firstID(taken)), x.s.runs.era}
+	p := &run{x.i, c.t, f.number, x.now, taken, x.s.seenBy(x.in, f, r), read, data, contested, x.attempt(f, t, firstID(taken)), x.s.runs.era}
 	x.s.log.start(id, p, false)
 	x.depart(id, p)
 	x.pass(f, t, contested)
@@ -74,7 +74,7 @@ func (x *change) fly(taken []Placed) {
 // pileOf returns the pile of the place of a token, which holds it or has it in
 // flight.
 func (s *scopes) pileOf(in *instance, p *Placed) *pile {
-	return s.frame(in, p.Scope).in(in).pile(p.Place)
+	return s.frame(in, p.Scope).piles.pile(p.Place)
 }
 
 // depart hands out a run whose tokens are in flight.
@@ -112,7 +112,7 @@ func (s *Shard) holding(in *instance) iter.Seq2[int32, held] {
 	return func(yield func(int32, held) bool) {
 		for f, p := range s.filled(in) {
 			for _, l := range p.left() {
-				if !yield(none, held{l, spot{p.place, f.id()}}) {
+				if !yield(none, held{l, spot{p.place, f.number}}) {
 					return
 				}
 			}

@@ -55,6 +55,7 @@ type Shard struct {
 	// Reused memory.
 	flown []Placed
 	spare [][]lot
+	empty extent // never changed
 
 	change change
 }
@@ -91,9 +92,6 @@ func New(cfg Config, now int64) (*Shard, error) {
 		s.frames = make([]frames, base.Count)
 	}
 	s.shared = t.Net.Shared && base.Part == nil
-	if s.shared {
-		s.variables = make([][]byte, base.Count)
-	}
 	s.notes.due.Before = s.notes.before
 	s.delays = rand.New(&s.random)
 	s.change.s = s
@@ -115,7 +113,7 @@ func (s *Shard) create(priority func(int) ready.Priority, spare func(int) bool, 
 	piles, lots := make([]pile, k*len(s.instances)), make([]lot, k*len(s.instances))
 	for i := range s.instances {
 		in := &s.instances[i]
-		in.notes, in.runs, in.index = none, none, int32(i)
+		*in = s.blank(int32(i))
 		if priority != nil {
 			rank := priority(s.Number(i))
 			if rank > ready.Highest {
@@ -141,6 +139,15 @@ func (s *Shard) create(priority func(int) ready.Priority, spare func(int) bool, 
 	return nil
 }
 
+// blank returns an instance that holds nothing.
+func (s *Shard) blank(index int32) instance {
+	e := &s.empty
+	if s.frames != nil || s.shared {
+		e = &extent{}
+	}
+	return instance{frame: frame{extent: e, notes: none, index: index}, runs: none}
+}
+
 // Marking returns the number of an instance's tokens by place, in all runs of
 // the place's scope. Tokens in flight count in the places from which they were
 // taken.
@@ -157,7 +164,7 @@ func (s *Shard) Marking(i int) []uint32 {
 func (s *Shard) TokensIn(i, place int) uint32 {
 	var n uint32
 	for f := range s.each(&s.instances[i]) {
-		_, total := f.in(&s.instances[i]).count(int32(place))
+		_, total := f.piles.count(int32(place))
 		n = add(n, total)
 	}
 	return n
@@ -171,7 +178,7 @@ func (s *Shard) Tokens(i, most int) []Placed {
 	in := &s.instances[i]
 	for f, p := range s.filled(in) {
 		for _, l := range s.standing(in, f, p) {
-			h := held{l, spot{p.place, f.id()}}
+			h := held{l, spot{p.place, f.number}}
 			out = h.single(out, most-len(out))
 		}
 	}
@@ -185,7 +192,7 @@ func (s *Shard) standing(in *instance, f *frame, p *pile) []lot {
 	}
 	all := slices.Clone(p.left())
 	for _, h := range s.inFlight(in) {
-		if h.spot == (spot{p.place, f.id()}) {
+		if h.spot == (spot{p.place, f.number}) {
 			all = append(all, h.lot)
 		}
 	}

@@ -61,13 +61,13 @@ func (w *state) instance(in *instance) {
 	w.note(i, op{kind: opIs, turn: int32(in.turn), rest: in.flags & atRest, order: w.s.Order(i), held: held{lot: lot{n: in.played, id: in.lastID}}})
 	w.frames(in)
 	for f, p := range w.s.filled(in) {
-		w.note(i, op{kind: opPile, lots: joined(w.s.standing(in, f, p)), held: held{spot: spot{p.place, f.id()}}})
+		w.note(i, op{kind: opPile, lots: joined(w.s.standing(in, f, p)), held: held{spot: spot{p.place, f.number}}})
 	}
 	w.clocks(in)
 	if w.s.shared {
 		for f := range w.s.each(in) {
-			if own := *w.s.owned(in, f); own != nil {
-				w.own(i, f, w.s.fields(own))
+			if f.own != nil {
+				w.own(i, f, w.s.fields(f.own))
 			}
 		}
 	}
@@ -202,11 +202,9 @@ func (s *Shard) vacate(in *instance) *instance {
 	if s.frames != nil {
 		s.frames[i] = frames{}
 	}
-	if s.shared {
-		s.variables[i] = nil
-	}
 	clear(s.Order(int(i)))
-	*in = instance{notes: none, runs: none, index: i, flags: everMoved}
+	*in = s.blank(i)
+	in.flags = everMoved
 	return in
 }
 
@@ -236,11 +234,11 @@ func (r *reader) pile(o *op) {
 		if r.Err != nil {
 			return
 		}
-		_, total := f.in(r.in).count(o.place)
+		_, total := f.piles.count(o.place)
 		if l.id == 0 || l.n == 0 || total+l.n < l.n || r.in.lastID < l.id || r.in.lastID-l.id < uint64(l.n)-1 {
 			r.Fail("instance %d: %d tokens from %d on, where the last is %d", r.instance(), l.n, l.id, r.in.lastID)
 			return
 		}
-		r.s.of(r.in, r.now).openPile(f, o.place).add(l)
+		r.s.at(int(r.in.index), r.now).openPile(f, o.place).add(l)
 	}
 }

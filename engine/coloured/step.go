@@ -237,10 +237,7 @@ func (s *Shard) refusedForGood(id int32) bool {
 // petri.Net.FinalPlaces, and whether there are none.
 func (s *scopes) atEnd(in *instance) (end, empty bool) {
 	end = true
-	for k := range in.piles {
-		end = end && s.tables.Final(int(in.piles[k].place))
-	}
-	for _, f := range s.opened(in) {
+	for f := range s.each(in) {
 		for k := range f.piles {
 			end = end && s.tables.Final(int(f.piles[k].place))
 		}
@@ -291,11 +288,11 @@ func (s *Shard) Arrive(i, place int, data []byte, n uint32, now int64) error {
 		return fmt.Errorf("place %q: %w", s.Tables.Net.Places[place].ID, petri.ErrOverflow)
 	}
 	x := s.at(i, now)
-	if s.shared && !x.fitsAll(nil, nil, &outcome{puts: []Put{{Place: int32(place), Data: data}}}) {
+	if s.shared && !x.fitsAll(&in.frame, nil, &outcome{puts: []Put{{Place: int32(place), Data: data}}}) {
 		return fmt.Errorf("place %q: %w", s.Tables.Net.Places[place].ID, errVariables)
 	}
 	x.renew()
-	x.inject(held{lot{data: data, n: n}, spot{int32(place), x.aim(nil, int32(place))}})
+	x.inject(held{lot{data: data, n: n}, spot{int32(place), x.aim(&in.frame, int32(place))}})
 	x.revive()
 	return nil
 }
@@ -348,7 +345,7 @@ func (s *Shard) Fire(i, t int, data []byte, now int64) error {
 // FireIn is Fire in the run of the transition's scope that has a number, see
 // [Placed].
 func (s *Shard) FireIn(i, t int, scope uint32, data []byte, now int64) error {
-	return s.fireAdmitted(i, t, data, func(f *frame) bool { return f.id() == scope }, now)
+	return s.fireAdmitted(i, t, data, func(f *frame) bool { return f.number == scope }, now)
 }
 
 func (s *Shard) fireAdmitted(i, t int, data []byte, where func(*frame) bool, now int64) error {

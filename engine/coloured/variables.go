@@ -35,7 +35,7 @@ func (s *scopes) isApart(scope int32) bool { return s.tables.Net.Scopes[scope-1]
 
 // holder returns the run whose variables the tokens of a place in a run show.
 func (s *scopes) holder(f *frame, place int32) *frame {
-	if f != nil && s.tables.Net.Places[place].Data == petri.DataAround {
+	if f.up != nil && s.tables.Net.Places[place].Data == petri.DataAround {
 		return f.up
 	}
 	return f
@@ -47,29 +47,21 @@ func (s *scopes) holderAt(in *instance, at spot) *frame {
 
 // owner returns the run to which a variable belongs that is seen in a run.
 func (s *scopes) owner(f *frame, name string) *frame {
-	for f != nil && !s.isLocal(f.scope, name) {
+	for f.up != nil && !s.isLocal(f.scope, name) {
 		f = f.up
 	}
 	return f
 }
 
-// owned returns the variables that a run owns, as JSON. The text is never changed, only replaced.
-func (s *scopes) owned(in *instance, f *frame) *[]byte {
-	if f == nil {
-		return &s.variables[in.index]
-	}
-	return &f.own
-}
-
 // seenIn returns the variables that a run sees, as JSON; nil if there are none.
-func (s *scopes) seenIn(in *instance, f *frame) []byte {
-	for f != nil && f.own == nil && !s.isApart(f.scope) {
+func (s *scopes) seenIn(f *frame) []byte {
+	for f.up != nil && f.own == nil && !s.isApart(f.scope) {
 		f = f.up
 	}
-	if f == nil || s.isApart(f.scope) {
-		return *s.owned(in, f)
+	if f.up == nil || s.isApart(f.scope) {
+		return f.own
 	}
-	return s.over(s.seenIn(in, f.up), f.own)
+	return s.over(s.seenIn(f.up), f.own)
 }
 
 // view returns the data that a token shows.
@@ -77,7 +69,7 @@ func (s *scopes) view(in *instance, at spot, data []byte) []byte {
 	if !s.shared || data != nil {
 		return data
 	}
-	return s.seenIn(in, s.holderAt(in, at))
+	return s.seenIn(s.holderAt(in, at))
 }
 
 // seen returns tokens with the data that they show.
@@ -142,7 +134,7 @@ func (x *change) news(writes []write) map[*frame]object {
 	for _, w := range writes {
 		for name, value := range w.fields {
 			f := x.s.owner(w.f, name)
-			if x.s.fields(*x.s.owned(x.in, f)).has(name, value) {
+			if x.s.fields(f.own).has(name, value) {
 				continue
 			}
 			if all[f] == nil {
@@ -168,11 +160,11 @@ func (x *change) settleWrites(log bool) {
 			all[f] = object{}
 		}
 	}
-	for _, f := range slices.SortedFunc(maps.Keys(all), func(f, g *frame) int { return cmp.Compare(f.id(), g.id()) }) {
+	for _, f := range slices.SortedFunc(maps.Keys(all), func(f, g *frame) int { return cmp.Compare(f.number, g.number) }) {
 		values := all[f]
 		if fresh[f] {
 			values = object{}
-			for _, over := range []object{x.s.fields(x.s.seenIn(x.in, f.up)), x.s.lead(f), all[f]} {
+			for _, over := range []object{x.s.fields(x.s.seenIn(f.up)), x.s.lead(f), all[f]} {
 				maps.Copy(values, over)
 			}
 		}
@@ -185,12 +177,11 @@ func (x *change) settleWrites(log bool) {
 
 // setOwn gives variables that a run owns values.
 func (x *change) setOwn(f *frame, values object, log bool) {
-	own := x.s.owned(x.in, f)
 	o := object{}
-	maps.Copy(o, x.s.fields(*own))
+	maps.Copy(o, x.s.fields(f.own))
 	maps.Copy(o, values)
-	*own = o.data()
-	x.s.longest = max(x.s.longest, len(*own))
+	f.own = o.data()
+	x.s.longest = max(x.s.longest, len(f.own))
 	x.rewritten = append(x.rewritten, f)
 	if log {
 		x.s.log.own(x.i, f, values)
@@ -200,7 +191,7 @@ func (x *change) setOwn(f *frame, values object, log bool) {
 // atFreshStart reports whether an instance is at its end, begins again with a firing, or with an
 // injection, which has no rule, and so forgets its variables.
 func (x *change) atFreshStart(r *rule) bool {
-	if r != nil && !r.source || x.s.variables[x.in.index] == nil {
+	if r != nil && !r.source || x.in.own == nil {
 		return false
 	}
 	end, _ := x.s.atEnd(x.in)
@@ -209,8 +200,8 @@ func (x *change) atFreshStart(r *rule) bool {
 
 // startAfresh makes an instance forget its variables.
 func (x *change) startAfresh() {
-	x.s.variables[x.in.index] = nil
-	x.rewritten = append(x.rewritten, nil)
+	x.in.own = nil
+	x.rewritten = append(x.rewritten, &x.in.frame)
 }
 
 // rebase returns the data that an action returned, over what others have written since it
@@ -239,7 +230,7 @@ func (s *scopes) seenBy(in *instance, f *frame, r *rule) []byte {
 	if !s.shared || !ok {
 		return nil
 	}
-	return s.seenIn(in, g)
+	return s.seenIn(g)
 }
 
 // rebased applies rebase to the outcome of a run.

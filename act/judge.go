@@ -67,18 +67,19 @@ func state(def *petri.Net, held []Held) string {
 		return "no token waits for it"
 	}
 	h := &held[0]
-	return fmt.Sprintf("the token in %q waits with the reason %s (%s)", h.Place, h.Wait.Reason, text(def, h.Wait))
+	return fmt.Sprintf("the token in %q waits with the reason %s (%s)", h.Place, h.Wait.Reason, WaitText(def, h.Wait))
 }
 
-// text returns a wait in words for people.
-func text(def *petri.Net, w *telemetry.InstanceWait) string {
-	reason, place := stats.ReasonNamed(w.Reason), w.Place
-	for i := range def.Places {
-		if p := &def.Places[i]; p.ID == place {
-			place = p.Label()
-		}
+// WaitText returns what a token waits for, in words for people. What def lacks is called by its id.
+func WaitText(def *petri.Net, w *telemetry.InstanceWait) string {
+	reason, place, transition := stats.ReasonNamed(w.Reason), w.Place, &petri.Transition{}
+	if i := slices.IndexFunc(def.Places, func(p petri.Place) bool { return p.ID == w.Place }); i >= 0 {
+		place = def.Places[i].Label()
 	}
-	return stats.Wait{Reason: reason, What: w.What}.Text(reason.Words(place, w.Count))
+	if i := slices.IndexFunc(def.Transitions, func(t petri.Transition) bool { return t.ID == w.Transition }); i >= 0 {
+		transition = &def.Transitions[i]
+	}
+	return stats.Wait{Reason: reason, What: w.What}.Text(reason.Words(place, w.Count, transition.Called.Awaits()))
 }
 
 // takes reports whether a transition needs tokens.

@@ -48,7 +48,7 @@ func whyText(def *petri.Net, waits []stats.Wait) string {
 		if b.Len() > maxText {
 			break
 		}
-		b.WriteString(transitionLabel(def, w.Transition) + ": " + waitText(def, w))
+		b.WriteString(transitionAt(def, w.Transition).Label() + ": " + waitText(def, w))
 	}
 	return b.String()
 }
@@ -70,7 +70,7 @@ func reasonText(def *petri.Net, w stats.Wait) string {
 	case stats.ReasonInhibited:
 		return fmt.Sprintf("inhibited by %d tokens%s", w.Count, inPlace(def, w.Place))
 	case stats.ReasonManual:
-		return "waits to be fired from outside"
+		return transitionAt(def, w.Transition).Called.Awaits()
 	case stats.ReasonDead:
 		return "can never fire again"
 	case stats.ReasonIncident:
@@ -88,9 +88,9 @@ func inPlace(def *petri.Net, place int32) string {
 	return " in " + def.Places[place].Label()
 }
 
-func transitionLabel(def *petri.Net, t int32) string {
+func transitionAt(def *petri.Net, t int32) *petri.Transition {
 	if t < 0 || int(t) >= len(def.Transitions) {
-		return "a transition"
+		return &petri.Transition{ID: "a transition"}
 	}
-	return def.Transitions[t].Label()
+	return &def.Transitions[t]
 }

@@ -5,6 +5,7 @@ package petri
 import (
 	"cmp"
 	"strconv"
+	"strings"
 )
 
 // Called is what an element of a Model is called in the notation of its author. For a net that was
@@ -42,6 +43,27 @@ func (c Called) label(name, id string) string {
 		return cmp.Or(name, id)
 	}
 	return c.String()
+}
+
+// Awaits returns what a transition that is called so waits for if it is enabled and fires only
+// from outside: "waits for a message".
+func (c Called) Awaits() string {
+	kind := c.Kind
+	switch {
+	case kind == "":
+		return "waits to be fired from outside"
+	case kind == "user task":
+		return "waits for a person to complete it"
+	case kind == "manual task":
+		return "waits for a person to report that it is done"
+	case strings.HasPrefix(kind, "message ") || kind == "receive task":
+		return "waits for a message"
+	case strings.HasPrefix(kind, "signal "):
+		return "waits for a signal"
+	case strings.HasPrefix(kind, "conditional "):
+		return "waits for its condition to come true"
+	}
+	return "waits to be completed from outside"
 }
 
 // Words returns what the net is called for people, with its id: as a process if it is one of BPMN.

@@ -59,29 +59,29 @@ func TestWordsSayWhatIsWaitedFor(t *testing.T) {
 		"the action is running":                                {Reason: ReasonRunning},
 		"can fire and waits for its turn":                      {Reason: ReasonEnabled},
 		"waits until its time has come":                        {Reason: ReasonDelayed},
-		"waits to be fired from outside":                       {Reason: ReasonManual},
+		"waits for a message":                                  {Reason: ReasonManual},
 		"nothing in its instance can ever enable it":           {Reason: ReasonDead},
 		"failed permanently: an operator must act":             {Reason: ReasonIncident},
 		"waits for something that its engine does not report":  {},
 		"waits for something that its engine does not report ": {Reason: reasons},
 	} {
-		if got := w.Reason.Words("Labels", w.Count); got != want && got+" " != want {
+		if got := w.Reason.Words("Labels", w.Count, "waits for a message"); got != want && got+" " != want {
 			t.Errorf("%v: %q, want %q", w.Reason, got, want)
 		}
 	}
-	if got := ReasonMissing.Words("", 0); got != "waits for a token" {
+	if got := ReasonMissing.Words("", 0, ""); got != "waits for a token" {
 		t.Errorf("without a place: %q", got)
 	}
 }
 
 func TestATextHasWhatTheSourceReportsAndTheReason(t *testing.T) {
 	for want, w := range map[string]Wait{
-		"the guard is false": {Reason: ReasonGuarded},
-		"message paid":       {Reason: ReasonUnknown, What: "message paid"},
-		"user task (waits to be fired from outside)":     {Reason: ReasonManual, What: "user task"},
+		"the guard is false":                             {Reason: ReasonGuarded},
+		"message paid":                                   {Reason: ReasonUnknown, What: "message paid"},
+		"user task (waits for a person)":                 {Reason: ReasonManual, What: "user task"},
 		"nobody polls (can fire and waits for its turn)": {Reason: ReasonEnabled, What: "nobody polls"},
 	} {
-		if got := w.Text(w.Reason.Words("", w.Count)); got != want {
+		if got := w.Text(w.Reason.Words("", w.Count, "waits for a person")); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -9,8 +9,9 @@ import (
 
 // Words returns a text for people about what a transition waits for: "waits for 2
 // tokens in Labels". place is the name of the place concerned, or "", and count is
-// as in [Wait], or 0 if it is not known or not of one token.
-func (r Reason) Words(place string, count uint32) string {
+// as in [Wait], or 0 if it is not known or not of one token. manual is what a transition
+// waits for that fires only from outside, such as "waits for a message".
+func (r Reason) Words(place string, count uint32, manual string) string {
 	switch r {
 	case ReasonEnabled:
 		return "can fire and waits for its turn"
@@ -25,7 +26,7 @@ func (r Reason) Words(place string, count uint32) string {
 	case ReasonInhibited:
 		return tokens(count) + in(place) + " must go first"
 	case ReasonManual:
-		return "waits to be fired from outside"
+		return manual
 	case ReasonDead:
 		return "nothing in its instance can ever enable it"
 	case ReasonIncident:

@@ -128,7 +128,7 @@ func TestAProcessIsShownInItsOwnWords(t *testing.T) {
 	p.Stuck = &[]api.Token{{Instance: "a/1", Age: 60, Waits: []api.Wait{{Transition: v.Nets[0].Transitions[0].ID, Reason: "manual"}, {Transition: v.Nets[0].Transitions[1].ID, Reason: "missing", Place: p.ID, Count: 1}}}}
 	m := New(Options{Tab: Places, Now: begun()})
 	m.Update(v, nil, begun())
-	if shown := m.Plain(); !strings.Contains(shown, `user task "Approve"`) || !strings.Contains(shown, `  manual; timer boundary event "Nobody": 1 missing in user task "Approve"`) {
+	if shown := m.Plain(); !strings.Contains(shown, `user task "Approve"`) || !strings.Contains(shown, `  a person to complete it; timer boundary event "Nobody": 1 missing in user task "Approve"`) {
 		t.Errorf("the table of places has no user task:\n%s", shown)
 	}
 	if shown := lineText(m.placePage(&v.Nets[0], p)[0]); shown != "user task Approve  "+p.ID+"  of net "+v.Nets[0].ID {

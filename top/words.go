@@ -2,10 +2,15 @@
 
 package top
 
-import "github.com/pnagent/pnagent/web/api"
+import (
+	"strings"
+
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/web/api"
+)
 
 // inWords makes what tokens wait for, and what blocks transitions, name the elements that authors of
-// BPMN drew instead of ids. A token that waits for the element at which it is names no transition.
+// BPMN drew instead of ids, and say what a person or a message has to do. A token that waits for the element at which it is names no transition.
 func inWords(v *api.View) {
 	for i := range v.Nets {
 		n := &v.Nets[i]
@@ -23,6 +28,9 @@ func inWords(v *api.View) {
 					w := &t.Waits[j]
 					to := transitions[w.Transition]
 					w.Transition, w.Place = to.Or(w.Transition), places[w.Place].Or(w.Place)
+					if to != nil && w.Reason == stats.ReasonManual.String() {
+						w.Reason = strings.TrimPrefix(to.Awaits(), "waits for ")
+					}
 					if to != nil && p.Called != nil && *to == *p.Called {
 						w.Transition = ""
 					}

@@ -91,22 +91,17 @@ func acted(a api.Act, out *act.Outcome, def *petri.Net) *api.Acted {
 	return d
 }
 
-// waitDocument returns a wait of a source for JSON, with its text. def may be nil.
+// waitDocument returns a wait of a source for JSON, with its text.
 func waitDocument(def *petri.Net, w *telemetry.InstanceWait) api.Wait {
-	reason, place := stats.ReasonNamed(w.Reason), w.Place
-	if def != nil {
-		place = nameOf(def, place)
-	}
-	return api.Wait{Transition: w.Transition, Place: w.Place, Reason: reason.String(), Count: w.Count, Until: api.Time(w.Until), What: w.What,
-		Text: stats.Wait{Reason: reason, What: w.What}.Text(reason.Words(place, w.Count))}
+	return api.Wait{Transition: w.Transition, Place: w.Place, Reason: stats.ReasonNamed(w.Reason).String(), Count: w.Count, Until: api.Time(w.Until), What: w.What, Text: act.WaitText(def, w)}
 }
 
-// defOf returns the definition of a net; nil if there is none.
+// defOf returns the definition of a net; an empty one if there is none.
 func (s *Server) defOf(net string) *petri.Net {
 	if n := s.board.Load().nets[net]; n != nil {
 		return n.net.Def
 	}
-	return nil
+	return &petri.Net{}
 }
 
 // statusOfAct returns the status of an error of act; 0 for another error.

@@ -61,7 +61,7 @@ func (s *Server) serveTransition(w http.ResponseWriter, r *http.Request, n *netB
 			if b := &rows.Blocks[k]; int(b.Transition) == i {
 				_, name := placeNames(def, b.Place)
 				d := blockDocument(def, b)
-				d.Text = b.Reason.Words(name, 0)
+				d.Text = b.Reason.Words(name, 0, def.Transitions[i].Called.Awaits())
 				blocks = append(blocks, d)
 			}
 		}
@@ -84,7 +84,7 @@ func indexOf[T any](all []T, id string, idOf func(*T) string) int {
 func withText(def *petri.Net, documents []api.Wait, waits []stats.Wait) {
 	for i, w := range waits {
 		_, name := placeNames(def, w.Place)
-		documents[i].Text = w.Text(w.Reason.Words(name, w.Count))
+		documents[i].Text = w.Text(w.Reason.Words(name, w.Count, def.Transitions[w.Transition].Called.Awaits()))
 	}
 }
 

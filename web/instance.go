@@ -189,11 +189,3 @@ func worked(def *petri.Net, tokens []telemetry.InstanceToken) []telemetry.Instan
 	}
 	return work
 }
-
-// nameOf returns the label of a place by its id.
-func nameOf(def *petri.Net, id string) string {
-	if i := indexOf(def.Places, id, func(p *petri.Place) string { return p.ID }); i >= 0 {
-		return def.Places[i].Label()
-	}
-	return id
-}

@@ -296,16 +296,18 @@ func (k kind) shown(r report) map[string][]enginetest.Why {
 	timer := func(kind, name, node string) enginetest.Why {
 		return delayed("timer "+kind+` "`+name+`"`, "timer", r.due[node])
 	}
-	task := func(name string) enginetest.Why { return why(`user task "`+name+`"`, "user task", stats.ReasonManual) }
+	task := func(name string) enginetest.Why {
+		return awaits(`user task "`+name+`"`, "user task", "waits for a person to complete it")
+	}
 	return map[string][]enginetest.Why{
 		"stuck approve": both(timer("boundary event", "remind", "remind"), task("Approve the order")),
 		"stuck wait":    {timer("intermediate catch event", "One hour", "wait")},
-		"stuck payment": {why(`message intermediate catch event "Payment"`, "message paid", stats.ReasonManual)},
+		"stuck payment": {awaits(`message intermediate catch event "Payment"`, "message paid", "waits for a message")},
 		"stuck charge":  {why(`service task "Charge"`, k.failed, stats.ReasonIncident)},
 		"stuck review":  {task("Review")},
 		"stuck call":    {why(`call activity "Call"`, "in called process child "+r.instance("child"), stats.ReasonRunning)},
 		"stuck ship":    {why(`service task "Ship"`, "external task ship, no worker has any of its topic", stats.ReasonNoWorker)},
-		"stuck first":   both(timer("intermediate catch event", "late", "late"), why(`message intermediate catch event "arrived"`, "message shipped", stats.ReasonManual)),
+		"stuck first":   both(timer("intermediate catch event", "late", "late"), awaits(`message intermediate catch event "arrived"`, "message shipped", "waits for a message")),
 		"stuck pack":    {task("Pack")},
 		"stuck join":    {{SNMP: `parallel gateway "join": 2 tokens short in parallel gateway "join"`, Page: `waits for 2 tokens in parallel gateway "join"`}},
 		"child decide":  {task("Decide")},

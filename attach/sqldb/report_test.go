@@ -151,6 +151,11 @@ func why(name, what string, reason stats.Reason) enginetest.Why {
 	return enginetest.Why{SNMP: name + ": " + what + " (" + words[0] + ")", Page: what + " (" + words[1] + ")"}
 }
 
+// awaits is the same for an element of BPMN that a person completes, or a message.
+func awaits(name, what, words string) enginetest.Why {
+	return enginetest.Why{SNMP: name + ": " + what + " (" + words + ")", Page: what + " (" + words + ")"}
+}
+
 // delayed is the same for a time in milliseconds.
 func delayed(name, what string, until int64) enginetest.Why {
 	return enginetest.Why{SNMP: name + ": " + what + " (delayed until " + time.UnixMilli(until).UTC().Format(time.RFC3339) + ")", Page: what + " (waits until its time has come)"}

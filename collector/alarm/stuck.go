@@ -194,11 +194,12 @@ func whyOf(def *petri.Net, t *stats.Token) Why {
 }
 
 func whyWait(def *petri.Net, instance string, w stats.Wait) Why {
-	why, blocker := Why{Instance: instance, Wait: w, Transition: def.Transitions[w.Transition].ID}, ""
+	transition := &def.Transitions[w.Transition]
+	why, blocker := Why{Instance: instance, Wait: w, Transition: transition.ID}, ""
 	if w.Place != stats.NoPlace {
 		why.Place, blocker = def.Places[w.Place].ID, def.Places[w.Place].Label()
 	}
-	why.Words = w.Text(w.Reason.Words(blocker, w.Count))
+	why.Words = w.Text(w.Reason.Words(blocker, w.Count, transition.Called.Awaits()))
 	if w.Until != 0 && w.Reason == stats.ReasonDelayed {
 		why.Words += ", until " + date(w.Until)
 	}

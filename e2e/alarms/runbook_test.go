@@ -103,7 +103,7 @@ func TestTheLineOfTheRunbookReleasesAUserTask(t *testing.T) {
 	}
 	o.types(t, `snmptable \S+ \S+ HOST PETRINET-MIB::pnAlarmTable.*`).Says(t, 0, "approve/active")
 	place := []string{"NET.PLACE", ends[1] + "." + ends[2]}
-	o.types(t, `snmpwalk HOST PETRINET-MIB::pnStuckWhy\.NET\.PLACE.*`, place...).Says(t, 0, `user task "Approve the claim": waits to be fired from outside`)
+	o.types(t, `snmpwalk HOST PETRINET-MIB::pnStuckWhy\.NET\.PLACE.*`, place...).Says(t, 0, `user task "Approve the claim": waits for a person to complete it`)
 	stuck := o.types(t, `snmpwalk HOST PETRINET-MIB::pnStuckInstance\.NET\.PLACE.*`, place...)
 	stuck.Says(t, 0, "berlin/")
 	instance := kit.Submatch(stuck.Out, `STRING: "?(berlin/\d+)`)

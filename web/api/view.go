@@ -98,6 +98,9 @@ func (c *Called) Or(text string) string {
 	return petri.Called(*c).String()
 }
 
+// Awaits returns what a transition that is called so waits for if it fires only from outside.
+func (c *Called) Awaits() string { return petri.Called(*c).Awaits() }
+
 // Place is a place of a net.
 type Place struct {
 	ID     string  `json:"id"`

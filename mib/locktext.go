@@ -22,8 +22,8 @@ const (
 	maxID        = 8 << 10 // bytes; quoted, it still fits a line
 )
 
-const lockHeader = `# OID lock of pnagent. It gives every net, place and transition its number and its
-# SMI descriptor for ever; commit it, and never edit or remove a line.
+const lockHeader = `# OID lock of pnagent: the number and the SMI descriptor of every net, place and transition.
+# They never change, so commit this file, and never edit or remove a line.
 #   net NUMBER "id" MODULE descriptor
 #   prefix NET word
 #   objects NET all|few|one

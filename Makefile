@@ -3,6 +3,7 @@
 
 GO        ?= go
 FUZZTIME  ?= 10s
+SCREENS   ?= screens
 GOTESTSUM := $(GO) run gotest.tools/gotestsum@v1.13.0
 # Tests that run a real etcd or a real Temporal, and an example for its workers, are
 # modules of their own, so that these are not among the dependencies of pnagent. So is what makes web/dist.
@@ -91,6 +92,12 @@ soak: ## the long proofs, some hours: snmpd restarted 20 times, processes killed
 .PHONY: size
 size: ## measure what each module takes of the two programs of make build, and write it into docs/dependencies.md
 	@GO="$(GO)" scripts/size
+
+.PHONY: screens
+screens: ## run the demo, and keep pictures of its page on a desk, a tablet and a phone, dark and light, in SCREENS (screens); docs/pictures/page.png is one of them
+	mkdir -p "$(SCREENS)"
+	PNAGENT_SCREENSHOTS="$(abspath $(SCREENS))" $(GO) test -count=1 -timeout 30m -tags peers -run '^TestTheDemoOnEveryScreen$$' ./e2e/page
+	cp "$(SCREENS)/page.png" docs/pictures/page.png
 
 .PHONY: bench
 bench: ## run the benchmarks and print them beside their bases

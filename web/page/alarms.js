@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el, name, say, syncRows } from './dom.js';
 import { about as identity } from './compare.js';
-import { age, visible, when } from './format.js';
+import { age, full, short, twoRows, visible, when } from './format.js';
 import { matches } from './filter.js';
-import { Notes, moment, notes } from './notes.js';
+import { Notes, notes } from './notes.js';
 import { about, grades, signOf, subject, urgency, words } from './problem.js';
+import { recurs } from './window.js';
 
 /** The most rows of one level. */
 const most = 200;
@@ -155,7 +156,7 @@ export class AlarmRows {
       el('span', { class: 'mark', 'aria-hidden': 'true' }, '∅'),
       el('span', { class: 'title' }, name(what)),
       this.model.actions ? el('button', { type: 'button', class: 'link-like', onclick: () => this.notes.end(s.id) }, 'End') : el('span', null),
-      el('span', { class: 'text' }, `${s.pending ? `from ${moment(Date.parse(s.from))} ` : ''}until ${moment(Date.parse(s.until))}${s.cron ? `, recurs (${s.cron} ${s.zone ?? 'UTC'})` : ''} by ${s.by}${s.comment ? `: ${s.comment}` : ''}`));
+      el('span', { class: 'text' }, `${s.pending ? `from ${when(Date.parse(s.from))} ` : ''}until ${when(Date.parse(s.until))}${s.cron ? `, ${recurs(s.cron, s.zone)}` : ''} by ${s.by}${s.comment ? `: ${s.comment}` : ''}`));
   }
 
   /** @param {Alarm} a */
@@ -180,8 +181,8 @@ function part(row, selector) {
  * @param {string} id
  */
 function titled(node, text, id) {
-  say(node, text);
-  node.title = visible(id);
+  say(node, short(text, twoRows));
+  node.title = full(text, id);
 }
 
 /**

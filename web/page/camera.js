@@ -64,16 +64,18 @@ export class Camera {
    * @param {number} width of the screen
    * @param {number} height
    * @param {number} [foot] at the lower edge, which something else covers
+   * @param {number} [head] at the upper edge
    */
-  fit(box, width, height, foot = 0) {
+  fit(box, width, height, foot = 0, head = 0) {
     const margin = Math.min(48, width / 14);
-    height -= Math.max(0, foot - margin);
+    const above = Math.max(0, head - margin);
+    height -= above + Math.max(0, foot - margin);
     const w = box.right - box.left;
     const h = box.bottom - box.top;
     this.scale = Math.min(1.2, (width - 2 * margin) / Math.max(1, w), (height - 2 * margin) / Math.max(1, h));
     this.fitScale = this.scale;
     this.x = width / 2 - ((box.left + box.right) / 2) * this.scale;
-    this.y = height / 2 - ((box.top + box.bottom) / 2) * this.scale;
+    this.y = above + height / 2 - ((box.top + box.bottom) / 2) * this.scale;
     this.touched = false;
   }
 

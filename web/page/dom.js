@@ -76,6 +76,24 @@ export function say(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+/** A text longer than this, in characters, loses its middle where a line has no room; this much of its end stays. */
+const longest = 24;
+const end = 9;
+
+/**
+ * Sets the text of a name on one line, which loses its middle where the line has no room: names often differ at their end.
+ * @template {HTMLElement} T
+ * @param {T} node
+ * @param {string} text
+ */
+export function sayName(node, text) {
+  text = visible(text);
+  const points = Array.from(text);
+  if (points.length <= longest) say(node, text);
+  else if (node.textContent !== text || !node.querySelector('.tail')) node.replaceChildren(el('span', { class: 'head' }, points.slice(0, -end).join('')), el('span', { class: 'tail' }, points.slice(-end).join('')));
+  return node;
+}
+
 /**
  * Makes parent's children one element per item, keeping those that stay (and
  * with them focus, hover and a click that has begun).

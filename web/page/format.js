@@ -167,6 +167,18 @@ export function short(text, length) {
   return points.slice(0, length - 1 - end).join('').trimEnd() + '…' + points.slice(points.length - end).join('').trimStart();
 }
 
+/** How many characters of a name the two rows of a list have room for. */
+export const twoRows = 48;
+
+/**
+ * The title of a name in a list: its id, and before it the name if a part of that is left out.
+ * @param {string} text
+ * @param {string} id
+ */
+export function full(text, id) {
+  return visible(Array.from(text).length > twoRows && text !== id ? `${text} (${id})` : id);
+}
+
 /**
  * A text in at most two lines, broken between words where that is possible.
  * @param {string} text

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { byId, el, say } from './dom.js';
-import { age, label, visible, when } from './format.js';
+import { byId, el, say, sayName } from './dom.js';
+import { age, label, short, visible, when } from './format.js';
 import { causes, tally } from './problem.js';
 
 /** The least time between two summaries for a screen reader, ms. */
@@ -28,7 +28,7 @@ export class Headline {
   show() {
     const { net, shown, where, scene, at } = this.model;
     const called = net ? label(net) : visible(scene?.name || where.net || 'pnagent');
-    say(this.name, called);
+    sayName(this.name, called);
     this.title.title = called;
     document.title = `${net ? signs(net) : ''}${called.slice(0, 80)}${at ? ` at ${when(at)}` : ''} – pnagent`;
     const hottest = this.model.hottest();
@@ -37,7 +37,8 @@ export class Headline {
     this.oldest = place?.id ?? '';
     if (place) {
       say(this.age, age(shown?.oldestAge(hottest, this.model.now())));
-      say(this.place, label(place));
+      say(this.place, short(label(place), 44));
+      this.open.title = label(place);
     }
     if (!net || at || Date.now() - this.said < pause) return; // of the past, what is slid to is said
     this.said = Date.now();

@@ -16,7 +16,7 @@ const signs = [
   ['thin dashes', 'what is quiet and collapsed: places without tokens, transitions in which nothing happens'],
   ['+3  −3  same', 'in a comparison with now: three tokens more or fewer now; the oldest token is still there'],
   ['thick outline', 'an alarm is active; dashed if it is not known whether it still holds'],
-  ['▲  ▽', 'above the slider: an alarm was raised, was cleared'],
+  ['▲  △  ▽', 'above the slider: a critical or major alarm was raised, a minor one or a warning was raised, one was cleared'],
   ['arrow, ring, dashes', 'an arc that takes or puts tokens, an inhibitor arc, a read arc; ×3 is its weight'],
 ];
 

@@ -3,7 +3,7 @@
 import { hash } from './address.js';
 import { ask } from './api.js';
 import { trend } from './chart.js';
-import { byId, el, name, say, syncRows } from './dom.js';
+import { byId, el, name, say, sayName, syncRows } from './dom.js';
 import { age, count, label, plural, rate, unknown } from './format.js';
 import { health } from './lists.js';
 import { causes, grades, tally } from './problem.js';
@@ -62,7 +62,7 @@ export class Home {
   #make(n) {
     return el('li', null, el('a', { class: 'net-card', href: hash({ ...this.model.where, net: n.id, kind: '', id: '' }) },
       el('span', { class: 'mark', role: 'img' }),
-      el('span', { class: 'title' }, name(label(n), n.id), ' ', el('span', { class: 'quiet' }, n.kind ?? 'net')),
+      el('span', { class: 'title' }, sayName(name('', n.id), label(n)), ' ', el('span', { class: 'quiet' }, n.kind ?? 'net')),
       el('span', { class: 'oldest' }, el('span', { class: 'quiet' }, 'oldest '), el('strong', { class: 'num' }), ' ', el('span', { class: 'at quiet' })),
       el('span', { class: 'text' }),
       el('span', { class: 'trend' })));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ask, download } from './api.js';
 import { el, name, say } from './dom.js';
-import { count, label, plural } from './format.js';
-import { moment } from './notes.js';
+import { count, label, plural, when } from './format.js';
 import { work } from './scene.js';
 import { given } from './share.js';
 import { badge, called, data, waits } from './token.js';
@@ -113,7 +112,7 @@ export class Instances {
     return el('tr', null,
       el('th', { scope: 'row' }, el('button', { type: 'button', class: 'link-like', onclick: open }, name(t.instance)), t.tokens > 1 && ` ×${count(t.tokens)}`, data(t.data)),
       el('td', null, badge(t.age_seconds, this.scale)), el('td', null, name(called(this.model, 'place', t.place), t.place)),
-      el('td', { class: 'num' }, moment(Date.parse(t.injected))), el('td', null, waits(t.waits, this.model)));
+      el('td', { class: 'num' }, when(Date.parse(t.injected))), el('td', null, waits(t.waits, this.model)));
   }
 }
 

@@ -29,7 +29,7 @@ export const smallLine = line;
 export const below = 3 * line;
 
 /**
- * Names of places where the drawing is too small for labels at their own size, and ages of
+ * Names of nodes where the drawing is too small for labels at their own size, and ages of
  * tokens: as many as fit, the first ones before others. None covers a node or another one.
  */
 export class Labels {
@@ -107,25 +107,26 @@ export class Labels {
   /**
    * @param {number} scale
    * @param {(place: number) => number} radius on the screen
-   * @param {number[]} first places that are named before others, farther away where there is no room beside them; a line for their numbers is left free where these are not in the place
+   * @param {number[]} first nodes that are named before others, farther away where there is no room beside them; a line for the numbers of places is left free where these are not in the place
    * @param {Sight} sight
    * @returns {Written[]} as if the drawing began at 0, 0
    */
   lay(scale, radius, first, sight) {
     const nodes = this.#nodes(scale, radius, false, sight);
     if (!this.#begin([this.nodes.key, ...first].join())) return this.written;
-    const { placeCount } = this.scene;
-    for (const i of first) this.age(i, scale, radius, false, sight);
+    const { nodes: all, placeCount } = this.scene;
+    const high = (/** @type {number} */ i) => (i < placeCount ? radius(i) : Math.max(1.5, (all[i].h * scale) / 2));
+    for (const i of first) if (i < placeCount) this.age(i, scale, radius, false, sight);
     const early = new Set(first);
-    for (const i of first) this.#write(i, scale, radius(i), nodes, true);
-    for (let i = 0; i < placeCount && !sight.only; i++) if (!sight.marks[i] && !early.has(i)) this.#write(i, scale, radius(i), nodes, false);
+    for (const i of first) this.#write(i, scale, high(i), nodes, true);
+    for (let i = 0; i < all.length && !sight.only; i++) if (!sight.marks[i] && !early.has(i)) this.#write(i, scale, high(i), nodes, false);
     return this.written;
   }
 
   /**
    * @param {number} i
    * @param {number} scale
-   * @param {number} r
+   * @param {number} r half its height
    * @param {Taken} nodes
    * @param {boolean} first
    */
@@ -133,16 +134,18 @@ export class Labels {
     const n = this.scene.nodes[i];
     const lines = twoLines(visible(n.name || n.id), 14);
     const half = (Math.max(...lines.map((l) => l.length)) * perCharacter) / 2;
-    const count = lines.length + Number(first && r < numbered);
+    const count = lines.length + Number(first && i < this.scene.placeCount && r < numbered);
     const high = (count - 1) * line;
     const [x, y] = [n.x * scale, n.y * scale];
     const box = (/** @type {{x: number, y: number}} */ p) => ({ left: p.x - half, right: p.x + half, top: p.y - line / 2 + 1, bottom: p.y + (count - 0.5) * line });
     const free = (/** @type {{x: number, y: number}} */ p) => nodes.free(box(p)) && this.texts.free(box(p));
     const under = { x, y: y + r + 7 + line / 2 };
-    const beside = [{ x, y: y - r - 9 - high - line / 2 }, { x: x + r + 6 + half, y: y - high / 2 }, { x: x - r - 6 - half, y: y - high / 2 }];
+    const over = { x, y: y - r - 9 - high - line / 2 };
+    const beside = [over, { x: x + r + 6 + half, y: y - high / 2 }, { x: x - r - 6 - half, y: y - high / 2 }];
     const { left, right, bottom } = this.scene.box;
     const above = (/** @type {{x: number, y: number}} */ p) => box(p).bottom < bottom * scale + below && free(p);
-    const near = (first ? [under, ...beside] : [under]).find(above);
+    const transition = i >= this.scene.placeCount; // its rate is below it
+    const near = (transition ? (first ? beside : [over]) : first ? [under, ...beside] : [under]).find(above);
     const inside = (/** @type {{x: number, y: number}} */ p) => p.x - half > left * scale - overhang && p.x + half < right * scale + overhang && above(p);
     const at = near ?? (first ? farther(x, y, half, high, inside) ?? farther(x, y, half, high, above) : null);
     if (!at) return;

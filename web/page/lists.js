@@ -5,7 +5,7 @@ import { Filter } from './filter.js';
 import { doubted, grouped } from './groups.js';
 import { causes, grades, mark, tally } from './problem.js';
 import { el, name, say, syncRows } from './dom.js';
-import { age, count, label, plural, rate, unknown, when } from './format.js';
+import { age, count, full, label, plural, rate, short, twoRows, unknown, when } from './format.js';
 
 /** @typedef {import('./model.js').Alarm} Alarm */
 
@@ -30,6 +30,8 @@ export class Lists {
     this.end = el('p', { class: 'quiet more' });
     this.doubts.list.before(this.end);
     this.silences = section('Silences');
+    this.plan = el('div', null);
+    this.silences.root.append(this.plan);
     this.nets = section('Nets');
     this.sources = section('Engines');
     this.sources.list.tabIndex = 0; // it scrolls, and nothing in it has the focus
@@ -39,6 +41,7 @@ export class Lists {
       trouble.hidden = !words;
       say(trouble, words);
     });
+    this.plan.append(this.rows.notes.plan(model));
     root.append(trouble, this.note, this.alarms.root, this.doubts.root, this.silences.root, this.nets.root, this.sources.root);
     model.on('overview address link drawing', () => this.show());
     setInterval(() => document.visibilityState === 'visible' && this.show(), 1000);
@@ -57,7 +60,8 @@ export class Lists {
     const sources = listed.sort((a, b) => here(a) - here(b) || a.net.localeCompare(b.net) || a.name.localeCompare(b.name));
     this.#alarms(overview, active);
     this.nets.root.hidden = !where.net; // home has them
-    this.silences.root.hidden = overview.silences.length === 0;
+    this.silences.root.hidden = overview.silences.length === 0 && !model.actions;
+    this.plan.hidden = !model.actions;
     this.#fill(this.silences, overview.silences, overview.silences_left_out, (s) => `${s.id} ${s.until} ${s.pending} ${model.actions}`, (s) => this.rows.makeSilence(s), () => {});
     this.#fill(this.nets, nets, 0, (n) => n.id, (n) => this.#net(n), (row, n) => this.#showNet(row, n));
     this.#fill(this.sources, engines(sources), overview.sources_left_out, (e) => e.name, engineRow, (row, e) => this.#showEngine(row, e));
@@ -116,7 +120,7 @@ export class Lists {
   #net(n) {
     return el('li', null, el('button', { type: 'button', class: 'row net', onclick: () => this.model.openNet(n.id) },
       el('span', { class: 'mark', role: 'img' }),
-      el('span', { class: 'title' }, name(label(n), n.id)),
+      el('span', { class: 'title' }, name(short(label(n), twoRows), full(label(n), n.id))),
       el('span', { class: 'age num', title: 'age of the oldest token' }),
       el('span', { class: 'text' })));
   }
@@ -228,7 +232,7 @@ function standbys(s) {
 function engineRow(engine) {
   return el('li', { class: 'row source' },
     el('span', { class: 'mark', role: 'img' }),
-    el('span', { class: 'title' }, name(engine.name)),
+    el('span', { class: 'title' }, name(short(engine.name, twoRows), engine.name)),
     el('span', { class: 'age num', title: 'time since the last message' }),
     el('span', { class: 'text' }),
     el('ul', { class: 'inner' }));

@@ -2,7 +2,7 @@
 import { ask } from './api.js';
 import { about } from './compare.js';
 import { when } from './format.js';
-import { subject, words } from './problem.js';
+import { grades, subject, words } from './problem.js';
 
 /** Alarms that are remembered, and marks of them, at most. */
 const most = 2000;
@@ -12,7 +12,7 @@ const pause = 5000;
 
 /**
  * @typedef {{alarm: import('./model.js').Alarm, raised: number, cleared: number}} Known ms; cleared: Infinity where that is not known
- * @typedef {{at: number, go: number, kind: 'raised'|'cleared', texts: string[]}} Mark go: a moment that shows it
+ * @typedef {{at: number, go: number, kind: 'raised'|'cleared', severity: string, texts: string[]}} Mark go: a moment that shows it; severity: the worst
  */
 
 /** When alarms were raised and cleared, as far as the server reports. */
@@ -79,18 +79,22 @@ export class AlarmMarks {
   in({ from, to, step }) {
     /** @type {Map<string, Mark>} */
     const marks = new Map();
-    const add = (/** @type {Mark['kind']} */ kind, /** @type {number} */ at, /** @type {string} */ what) => {
+    const add = (/** @type {Mark['kind']} */ kind, /** @type {number} */ at, /** @type {string} */ severity, /** @type {string} */ what) => {
       if (!(at >= from && at <= to)) return;
       const place = `${kind} ${Math.floor(((at - from) / (to - from)) * shown)}`;
       const same = marks.get(place);
       const text = `${when(at)} ${kind}: ${what}`;
-      if (same) same.texts.push(text);
-      else marks.set(place, { at, go: Math.min(at + step, to), kind, texts: [text] });
+      if (!same) {
+        marks.set(place, { at, go: Math.min(at + step, to), kind, severity, texts: [text] });
+        return;
+      }
+      same.texts.push(text);
+      if (grades.indexOf(severity) < grades.indexOf(same.severity)) same.severity = severity;
     };
     for (const { alarm, raised: begun, cleared } of this.known.values()) {
       const what = `${subject(alarm)}: ${words(alarm)}`;
-      add('raised', begun, what);
-      add('cleared', cleared, what);
+      add('raised', begun, alarm.severity, what);
+      add('cleared', cleared, alarm.severity, what);
     }
     return [...marks.values()].sort((a, b) => a.at - b.at);
   }

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ApiError, post } from './api.js';
 import { el, say } from './dom.js';
-import { plural, span, when } from './format.js';
+import { plural, when } from './format.js';
 import { subject as subjectOf } from './problem.js';
+import { selectionFields, windowFields } from './window.js';
 
-/** For how long a silence may be, s. */
-const durations = [900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600];
-const usual = 3600;
 /** What to do about an alarm that holds. */
 const instead = 'Mend its cause, or acknowledge or silence it.';
 
 /** @typedef {import('./model.js').Alarm} Alarm */
 /** @typedef {{alarms: () => Alarm[], of: object|null, lost?: string}} Subject current alarms, what a silence of them names, null for none, and the lost source of which they are all */
 
-/** @typedef {{what: string, button: string, words?: string, lasting?: boolean}} Question button: its class; words: what the reader must know */
+/** @typedef {{what: string, button: string, words?: string, fields?: import('./window.js').Fields[]}} Question button: its class; words: what the reader must know; fields: beside the comment */
 
 /** What operators do to alarms: acknowledge, withdraw that, silence, end that, close. */
 export class Notes {
@@ -32,7 +30,7 @@ export class Notes {
     const ack = el('button', { type: 'button', class: 'link-like ack', onclick: () => (all() ? this.#acknowledge(subject, true, '') : this.#ask(acts, { what: 'Acknowledge', button: 'ack' }, (comment) => this.#acknowledge(subject, false, comment))) });
     acts.append(ack);
     if (subject.of) {
-      acts.append(el('button', { type: 'button', class: 'link-like silence-it', onclick: () => this.#ask(acts, { what: 'Silence', button: 'silence-it', lasting: true }, (comment, seconds) => this.#post('alarms/silence', { for_seconds: seconds, ...subject.of, ...noted(comment) })) }, 'Silence …'));
+      acts.append(el('button', { type: 'button', class: 'link-like silence-it', onclick: () => this.#ask(acts, { what: 'Silence', button: 'silence-it', fields: [windowFields()] }, (comment, chosen) => this.#post('alarms/silence', { ...chosen, ...subject.of, ...noted(comment) })) }, 'Silence …'));
     }
     if (subject.alarms().every((a) => a.unknown)) {
       const words = 'Close what you know to be over. Its end is sent to all receivers, with your name and comment.';
@@ -50,34 +48,46 @@ export class Notes {
     say(/** @type {Node} */ (acts.firstElementChild), subject.alarms().every((a) => a.acknowledged) ? 'Withdraw' : 'Acknowledge …');
   }
 
+  /**
+   * A button for a silence of alarms that need not be there yet.
+   * @param {import('./model.js').Model} model
+   */
+  plan(model) {
+    const acts = el('div', { class: 'acts' });
+    acts.append(el('button', { type: 'button', class: 'link-like plan-it', onclick: () => this.#ask(acts, { what: 'Plan a silence', button: 'plan-it', fields: [selectionFields(model), windowFields()] },
+      (comment, chosen) => this.#post('alarms/silence', { ...chosen, ...noted(comment) })) }, 'Plan a silence …'));
+    return acts;
+  }
+
   /** @param {string} id of a silence */
   end(id) {
     return this.#post('alarms/unsilence', { id });
   }
 
   /**
-   * Asks for a comment, which may be empty, and for the duration of a silence.
+   * Asks for a comment, which may be empty, and for other fields. The form stays until what it asks for is done.
    * @param {HTMLElement} acts behind which the form is
    * @param {Question} question
-   * @param {(comment: string, seconds: number) => void} then
+   * @param {(comment: string, chosen: object) => Promise<boolean>} then reports whether it was done
    */
-  #ask(acts, { what, button, words, lasting }, then) {
+  #ask(acts, { what, button, words, fields = [] }, then) {
     const open = acts.nextElementSibling?.matches('form') ? acts.nextElementSibling : null;
     open?.remove();
     if (open?.getAttribute('aria-label') === what) return;
     const comment = /** @type {HTMLInputElement} */ (el('input', { type: 'text', maxlength: 256, placeholder: 'comment (optional)', 'aria-label': 'Comment, may be empty', autocomplete: 'off' }));
-    const length = /** @type {HTMLSelectElement} */ (el('select', { 'aria-label': 'For how long' },
-      ...durations.map((s) => el('option', { value: s, selected: s === usual }, `for ${span(s)}`))));
-    const form = el('form', { class: 'note-form', 'aria-label': what }, words && el('p', { class: 'quiet' }, words), comment, lasting && length,
-      el('button', { type: 'submit' }, what), el('button', { type: 'button', onclick: () => close() }, 'Cancel'));
+    const send = /** @type {HTMLButtonElement} */ (el('button', { type: 'submit' }, what));
+    const form = el('form', { class: 'note-form', 'aria-label': what }, words && el('p', { class: 'quiet' }, words), comment, ...fields.flatMap((f) => f.parts),
+      send, el('button', { type: 'button', onclick: () => close() }, 'Cancel'));
     const close = () => {
       form.remove();
       /** @type {HTMLElement} */ (acts.querySelector('.' + button)).focus();
     };
-    form.addEventListener('submit', (event) => {
+    form.addEventListener('submit', async (event) => {
       event.preventDefault();
-      close();
-      then(comment.value.trim(), Number(length.value));
+      send.disabled = true;
+      const done = await then(comment.value.trim(), Object.assign({}, ...fields.map((f) => f.value())));
+      send.disabled = false;
+      if (done) close();
     });
     form.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape') return;
@@ -101,13 +111,16 @@ export class Notes {
   /**
    * @param {string} path
    * @param {object} change
+   * @returns {Promise<boolean>} whether it was done
    */
   async #post(path, change) {
     try {
       await post(path, change);
       this.report(''); // the stream brings the change
+      return true;
     } catch (error) {
       this.report(`Not done: ${text(error)}`);
+      return false;
     }
   }
 
@@ -115,6 +128,7 @@ export class Notes {
    * Closes alarms: all of a lost source, also those that are not listed, or else these.
    * @param {Subject} subject
    * @param {string} comment
+   * @returns {Promise<boolean>} whether any was closed
    */
   async #close(subject, comment) {
     const alarms = subject.alarms().filter((a) => a.unknown);
@@ -123,10 +137,12 @@ export class Notes {
     try {
       const { holding } = await post('alarms/close', { ...which, ...noted(comment) });
       this.report(holding?.length ? `Closed. Not closed, because known to hold: ${plural(holding.length, 'alarm')} of source ${lost}. ${instead}` : '');
+      return true;
     } catch (error) {
       const holds = error instanceof ApiError && error.status === 409;
       const what = alarms.length === 1 ? `${subjectOf(alarms[0])} is known to hold again` : 'one of these alarms is known to hold again, and none is closed';
       this.report(holds ? `Not closed: ${what}. ${instead}` : `Not closed: ${text(error)}`);
+      return false;
     }
   }
 }
@@ -149,16 +165,8 @@ export function notes(a) {
   const parts = [a.severity];
   const ack = a.acknowledged;
   if (ack) parts.push(`acknowledged by ${ack.by}${ack.comment ? `: ${ack.comment}` : ''}`);
-  if (a.silenced_until) parts.push(`silenced until ${moment(Date.parse(a.silenced_until))}`);
+  if (a.silenced_until) parts.push(`silenced until ${when(Date.parse(a.silenced_until))}`);
   if (a.follows) parts.push(`follows from lost source ${a.follows}`);
   if (a.unknown) parts.push(`unknown: ${a.unknown}`);
   return parts.join(' · ');
-}
-
-/**
- * A time, with its date where that is another day.
- * @param {number} ms
- */
-export function moment(ms) {
-  return when(ms);
 }

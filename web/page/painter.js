@@ -37,7 +37,7 @@ export class Painter extends ArcPainter {
     this.arcs(scene, links.length ? drawn.filter((a) => !marks[a.from] && !marks[a.to]) : drawn, this.palette.arc, 1.25);
     this.links(scene, marks, links);
     const old = frame?.byAge(scene.nodes).filter((i) => !marks[i]).slice(0, alwaysNamed).filter((i) => (frame.oldestAge(i, view.now) ?? 0) >= 60) ?? [];
-    const named = new Set([...[...view.alarmed].filter((i) => i < scene.placeCount && !marks[i]).slice(0, alarmsNamed), ...old]);
+    const named = new Set([...[...view.alarmed].filter((i) => !marks[i]).slice(0, alarmsNamed), ...old]);
     if (this.scale < detail.shapes) this.#dots(scene, frame, view);
     scene.nodes.forEach((node, i) => {
       if (marks[i] || !this.#seen(node) || (this.scale < detail.shapes && !named.has(i) && !view.alarmed.has(i))) return;
@@ -172,6 +172,7 @@ export class Painter extends ArcPainter {
    */
   #ages(scene, frame, now, named, sight) {
     for (const i of this.scale >= detail.ages ? Array(scene.placeCount).keys() : named) {
+      if (i >= scene.placeCount) continue;
       const written = this.scale < detail.labels && scene.radius(i, this.scale) < numbered;
       const age = written || scene.nodes[i].calm || sight.marks[i] || !this.#seen(scene.nodes[i]) ? 0 : frame.oldestAge(i, now);
       const at = age && age >= 10 && scene.names.age(i, this.scale, (p) => scene.radius(p, this.scale), this.scale >= detail.labels, sight);
@@ -298,13 +299,14 @@ export class Painter extends ArcPainter {
     ctx.stroke();
     for (const { node, lines, x, y } of [...written].reverse()) { // the first ones in front
       if (!this.#seen(scene.nodes[node])) continue;
-      const small = frame && first.includes(node) && scene.radius(node, scale) < numbered;
+      const place = node < scene.placeCount;
+      const small = frame && place && first.includes(node) && scene.radius(node, scale) < numbered;
       const numbers = small ? [[count(frame.places[node]?.tokens), !scene.nodes[node].calm && shortAge(frame.oldestAge(node, now))].filter(Boolean).join(', ')] : [];
       [...lines, ...numbers].forEach((text, k) => {
         ctx.lineWidth = 3;
         ctx.strokeStyle = palette.ground;
         ctx.strokeText(text, x + this.x, y + this.y + k * smallLine);
-        ctx.fillStyle = palette.ink;
+        ctx.fillStyle = place ? palette.ink : palette.quiet;
         ctx.fillText(text, x + this.x, y + this.y + k * smallLine);
       });
     }

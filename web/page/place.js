@@ -2,9 +2,8 @@
 import { commands } from './act.js';
 import { facts, histogram, ladder, sparkline } from './chart.js';
 import { el, name } from './dom.js';
-import { age, count, unknown } from './format.js';
+import { age, count, unknown, when } from './format.js';
 import { Instances } from './instances.js';
-import { moment } from './notes.js';
 import { badge, folded, waits } from './token.js';
 
 /** @typedef {{model: import('./model.js').Model, heat: import('./heat.js').HeatScale}} Context */
@@ -68,7 +67,7 @@ function oldest(tokens, place, model, scale) {
   return el('div', null, el('ol', { class: 'tokens' }, ...folded(tokens, (t) => t.instance ?? '').map((t, i) => el('li', null,
     instance(t, 'token ' + i, model), t.tokens > 1 && el('span', { class: 'num' }, `×${count(t.tokens)}, oldest`),
     badge(t.age_seconds, scale),
-    el('span', { class: 'quiet num' }, `since ${moment(Date.parse(t.injected))}`),
+    el('span', { class: 'quiet num' }, `since ${when(Date.parse(t.injected))}`),
     waits(t.waits, model)))),
   el('button', { type: 'button', class: 'link-like all', 'data-key': 'all', onclick: () => new Instances(model, scale, place).open() }, 'All instances in this place …'));
 }

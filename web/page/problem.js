@@ -18,6 +18,8 @@ const kinds = new Map(Object.entries({
   agentxDisconnected: ['missing AgentX session', 'missing AgentX sessions'],
 }));
 
+export const kindNames = Object.freeze([...kinds.keys()]);
+
 /**
  * @param {string} kind
  * @param {Alarm[]} [of] the alarms of the kind

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ask } from './api.js';
-import { byId, el, name } from './dom.js';
+import { byId, el, name, sayName } from './dom.js';
 import { title } from './format.js';
 
 const most = 12;
@@ -90,7 +90,7 @@ export class Search {
     this.input.setAttribute('aria-expanded', String(!this.list.hidden));
     this.list.replaceChildren(...this.matches.map((m, i) => el('li', {
       role: 'option', id: 'match-' + i, 'aria-selected': String(i === this.active), onclick: () => this.#choose(i),
-    }, el('span', { class: 'quiet kind' }, m.word ?? m.kind), name(m.name), m.net ? el('span', { class: 'quiet' }, 'in ', name(m.netName ?? m.net)) : m.name !== m.id && el('span', { class: 'quiet' }, name(m.id)))));
+    }, el('span', { class: 'quiet kind' }, m.word ?? m.kind), sayName(name(m.name), m.name), m.net ? el('span', { class: 'quiet' }, 'in ', name(m.netName ?? m.net)) : m.name !== m.id && el('span', { class: 'quiet' }, name(m.id)))));
     if (this.matches.length) this.input.setAttribute('aria-activedescendant', 'match-' + this.active);
     else this.input.removeAttribute('aria-activedescendant');
   }

@@ -119,9 +119,10 @@ export class Stage {
 
   fit() {
     const { scene, where } = this.model;
-    const legend = document.getElementById('legend'); // a page in a frame has none
+    const [legend, zoom] = ['legend', 'zoom'].map((id) => document.getElementById(id)); // a page in a frame has none
     const foot = legend?.offsetHeight ? this.height - legend.offsetTop + below : 0; // names are above it
-    if (scene) this.#look(() => this.camera.fit(where.around ? boxOf(scene, this.marks) : scene.box, this.width, this.height, foot));
+    const head = zoom?.offsetHeight ? zoom.offsetTop + zoom.offsetHeight : 0;
+    if (scene) this.#look(() => this.camera.fit(where.around ? boxOf(scene, this.marks) : scene.box, this.width, this.height, foot, head));
   }
 
   /**

@@ -3,6 +3,7 @@ import { el, say, svg, syncRows } from './dom.js';
 import { age, when } from './format.js';
 import { AlarmMarks } from './marks.js';
 import { speeds } from './player.js';
+import { mark } from './problem.js';
 import { rangeNames, spanOf, ticks } from './spans.js';
 
 /** The slider waits so long for the hand to rest before it asks, ms. */
@@ -128,9 +129,11 @@ export class Timeline {
 
   #marks() {
     const { from, to } = this.span;
-    syncRows(this.marks, this.alarms.in(this.span), (m) => `${m.kind} ${Math.round(m.at)}`, (m) => el('button', { type: 'button', class: m.kind, tabindex: -1, onclick: () => this.go(m.go) }), (row, m) => {
-      const words = m.texts.length > 1 ? `${m.texts.length} alarms ${m.kind}: ${m.texts.slice(0, 8).join('; ')}${m.texts.length > 8 ? ' …' : ''}` : `alarm ${m.texts[0]}`;
-      say(row, m.kind === 'raised' ? '▲' : '▽');
+    syncRows(this.marks, this.alarms.in(this.span), (m) => `${m.kind} ${Math.round(m.at)}`, (m) => el('button', { type: 'button', tabindex: -1, onclick: () => this.go(m.go) }), (row, m) => {
+      const words = m.texts.length > 1 ? `${m.texts.length} alarms ${m.kind}${m.kind === 'raised' ? `, the worst ${m.severity}` : ''}: ${m.texts.slice(0, 8).join('; ')}${m.texts.length > 8 ? ' …' : ''}` : `${m.severity} alarm ${m.texts[0]}`;
+      const [sign, tone] = m.kind === 'raised' ? mark(m.severity) : ['▽', 'good'];
+      say(row, sign);
+      row.className = `${m.kind} ${tone}`;
       row.title = words;
       row.setAttribute('aria-label', words);
       row.style.setProperty('--at', String((m.at - from) / (to - from)));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is shown of a token: its age, its data, why it waits.
 import { el, name } from './dom.js';
-import { age, label, short } from './format.js';
+import { age, label, short, when } from './format.js';
 import { heat } from './heat.js';
-import { moment } from './notes.js';
 
 /** @typedef {{transition?: string, place?: string, reason: string, text?: string, until?: string}} Wait */
 
@@ -93,5 +92,5 @@ function about(model, transition = '') {
 function due(until, model) {
   const at = Date.parse(until);
   const left = (at - model.clock.now()) / 1000;
-  return left > 0 ? `until ${moment(at)} (in ${age(left)})` : `since ${moment(at)} it is due`;
+  return left > 0 ? `until ${when(at)} (in ${age(left)})` : `since ${when(at)} it is due`;
 }

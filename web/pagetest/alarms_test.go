@@ -6,6 +6,7 @@ package pagetest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -67,6 +68,64 @@ func alarmsAreAcknowledgedAndSilencedByButtons(t *testing.T, chromium *browserte
 	f.change(func() { f.refusal = "the client is not known" })
 	b.Click(".acts .ack") // withdraws
 	b.Until(`!document.querySelector('.note').hidden && document.querySelector('.note').innerText === 'Not done: the client is not known'`)
+}
+
+// A silence may begin later or recur, also of alarms that are not there yet; the keyboard is enough for it.
+func aSilenceBeginsLaterOrRecurs(t *testing.T, chromium *browsertest.Browser) {
+	b, f, s := opened(t, chromium)
+	f.change(func() { f.actions = true })
+	b.Until(`document.querySelector('.acts .silence-it')`)
+	zone := browsertest.Eval[string](b, `Intl.DateTimeFormat().resolvedOptions().timeZone`)
+	focused := func(what string) { b.Until(`document.activeElement.matches(` + fmt.Sprintf("%q", what) + `)`) }
+	b.Do(chromedp.Focus(chromedp.CSS(".acts .silence-it")))
+	b.Keys("\r")
+	focused(".note-form input[type=text]")
+	b.Until(`document.querySelectorAll('.note-form fieldset:not([hidden])').length === 0`)
+	b.Keys("d", "b", "\t", "e") // every week
+	b.Until(`document.querySelectorAll('.note-form fieldset:not([hidden])').length === 2 && [...document.querySelectorAll('.note-form label')].filter((l) => l.checkVisibility()).length === 9`)
+	b.Keys("\t")
+	focused(".note-form input[value=mon]")
+	b.Keys("\r")
+	b.Until(`!document.querySelector('.note-form').checkValidity() && document.querySelector('.note-form input[value=mon]').validationMessage.includes('day')`)
+	b.Keys(" ", "\t", "\t", "\t", "\t", "\t", " ") // Monday and Saturday
+	b.Do(chromedp.SetValue(chromedp.CSS(".note-form input[type=time]"), "03:30"))
+	b.Screenshot("silence-weekly")
+	b.Keys("\r")
+	b.Until(`!document.querySelector('.note-form')`)
+	focused(".acts .silence-it")
+
+	b.Click(".acts .silence-it")
+	b.Do(chromedp.SetValue(chromedp.CSS(".note-form select"), "later"))
+	b.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector('.note-form select').dispatchEvent(new Event('change'))`))
+	b.Do(chromedp.SetValue(chromedp.CSS(".note-form input[type=datetime-local]"), "2099-12-24T18:00"))
+	b.Click(".note-form [type=submit]")
+	later := browsertest.Eval[string](b, `new Date('2099-12-24T18:00').toISOString()`)
+
+	f.change(func() { f.refusal = "the zone is not known" })
+	b.Click(".plan-it")
+	for i, value := range []string{"sourceLost", "*", "cron"} {
+		b.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`(() => { const s = document.querySelectorAll('.note-form select')[%d]; s.value = %q; s.dispatchEvent(new Event('change')); })()`, i, value)))
+	}
+	b.Do(chromedp.SendKeys(chromedp.CSS(".note-form [placeholder='0 2 1 * *']"), "0 4 1 * *"))
+	b.Do(chromedp.SetValue(chromedp.CSS(".note-form input[type=date]"), "2099-12-31"))
+	b.Screenshot("silence-planned")
+	b.Click(".note-form [type=submit]")
+	b.Until(`document.querySelector('.lists > .note').innerText === 'Not done: the zone is not known' && document.querySelector('.note-form [type=submit]').disabled === false`) // nothing that was typed is lost
+	f.change(func() { f.refusal = "" })
+	b.Click(".note-form [type=submit]")
+	ends := browsertest.Eval[string](b, `new Date('2099-12-31T23:59:59').toISOString()`)
+	f.wantPosted(t, b, `silence {"for_seconds":3600,"cron":"30 3 * * mon,sat","zone":"`+zone+`","alarm":"tokenStuck","net":"`+s.def.ID+`","place":"paymentUnclear","comment":"db"}`,
+		`silence {"for_seconds":3600,"from":"`+later+`","alarm":"tokenStuck","net":"`+s.def.ID+`","place":"paymentUnclear"}`,
+		`silence {"net":"*","alarm":"sourceLost","for_seconds":3600,"cron":"0 4 1 * *","zone":"`+zone+`","ends":"`+ends+`"}`)
+	f.change(func() {
+		f.silences = []map[string]any{{"id": "a", "pending": true, "from": moment(nowMS() + 30*minute), "until": moment(nowMS() + 90*minute), "by": "eve", "net": "*", "cron": "30 3 * * mon,sat", "zone": "Europe/Berlin"}}
+	})
+	b.Until(`/from \d\d:.* until .* every Mon, Sat at 03:30 Europe.Berlin by eve/.test(document.querySelector('.silence').innerText)`)
+	for _, said := range b.Complaints() {
+		if !strings.Contains(said, "403") { // the refusal
+			t.Errorf("the page complains: %s", said)
+		}
+	}
 }
 
 // deadlocked is a net of which every place is stuck.

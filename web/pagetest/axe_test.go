@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/pnagent/pnagent/internal/browsertest"
 	"github.com/pnagent/pnagent/internal/npmtest"
@@ -65,6 +66,12 @@ func axeLooks(t *testing.T, chromium *browsertest.Browser, axe string, view [2]i
 	b.Click(".acts .ack")
 	b.Click(".filter summary")
 	clean("alarms")
+	if view[0] >= 500 {
+		b.Click(".plan-it")
+		b.Do(chromedp.Evaluate[chromedp.Void](`(() => { const s = document.querySelector('.note-form [aria-label=When]'); s.value = 'weekly'; s.dispatchEvent(new Event('change')); })()`))
+		clean("plan of a silence")
+		b.Keys(kb.Escape)
+	}
 	if view[0] < 500 {
 		b.Click("#menu")
 		clean("lists")

@@ -80,6 +80,7 @@ func beside() []rule {
 		{"an alarm leads to its place", anAlarmLeadsToItsPlace},
 		{"an alarm shows its severity and notes", anAlarmShowsItsSeverityAndNotes},
 		{"alarms are acknowledged and silenced by buttons", alarmsAreAcknowledgedAndSilencedByButtons},
+		{"a silence begins later or recurs", aSilenceBeginsLaterOrRecurs},
 		{"unknown alarms stand apart", unknownAlarmsStandApart},
 		{"unknown alarms are closed by a button", unknownAlarmsAreClosedByAButton},
 		{"a silence never says over", aSilenceNeverSaysOver},

@@ -424,7 +424,7 @@ func theSliderSpansDays(t *testing.T, chromium *browsertest.Browser) {
 // Marks above the slider lead to where alarms were raised and cleared.
 func marksShowAlarms(t *testing.T, chromium *browsertest.Browser) {
 	b, f, s := openedPast(t, chromium)
-	b.Until(`document.querySelectorAll('.alarm-marks .raised').length === 1`)
+	b.Until(`document.querySelectorAll('.alarm-marks .raised').length === 1 && document.querySelector('.alarm-marks .raised').matches('.warn') && document.querySelector('.alarm-marks .raised').textContent === '△'`) // it is a minor one
 	f.change(func() {
 		changed(f, s)
 		f.alarms = f.alarms[1:] // the first is cleared
@@ -433,7 +433,7 @@ func marksShowAlarms(t *testing.T, chromium *browsertest.Browser) {
 	})
 	b.Do(chromedp.Focus(chromedp.CSS("#time")))
 	b.Until(`document.querySelectorAll('.alarm-marks .raised').length >= 3 && document.querySelectorAll('.alarm-marks .cleared').length === 2`)
-	b.Until(`/^alarm \d\d:\d\d:\d\d cleared: Ship: 2 instances/.test(document.querySelector('.alarm-marks .cleared').title)`)
+	b.Until(`/^major alarm \d\d:\d\d:\d\d cleared: Ship: 2 instances/.test(document.querySelector('.alarm-marks .cleared').title)`)
 	b.Screenshot("marks")
 	b.Keys("{")
 	b.Until(together(3, "title list oldest headline drawing link") + ` && document.title.startsWith('▲1 ')`)

@@ -30,6 +30,30 @@ type mail struct {
 }
 
 func (m *mail) send(ctx context.Context, _ *Site, e *Event) error {
+	return m.login(ctx, func(c *smtp.Client) error { return m.submit(c, e) })
+}
+
+// reach asks the server for each address as for a mail, and sends none.
+func (m *mail) reach(ctx context.Context) (said string, err error) {
+	err = m.login(ctx, func(c *smtp.Client) error {
+		if err := c.Mail(m.from, nil); err != nil {
+			return err
+		}
+		var faults []error
+		for _, to := range m.to {
+			if err := c.Rcpt(to, nil); err != nil {
+				faults = append(faults, fmt.Errorf("%s: %w", to, err))
+			}
+		}
+		_ = c.Reset() // without a mail there is nothing that the server could lose
+		_ = c.Quit()
+		return errors.Join(faults...)
+	})
+	return "the server takes mails for these addresses", err
+}
+
+// login connects to the server and calls do with the client, which may submit mails.
+func (m *mail) login(ctx context.Context, do func(*smtp.Client) error) error {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", m.addr)
 	if err != nil {
 		return err
@@ -46,10 +70,10 @@ func (m *mail) send(ctx context.Context, _ *Site, e *Event) error {
 			auth = sasl.NewLoginClient(m.user, m.password)
 		}
 		if err := c.Auth(auth); err != nil {
-			return fmt.Errorf("authenticate: %w", err)
+			return fmt.Errorf("%w: %w", ErrLogin, err)
 		}
 	}
-	return m.submit(c, e)
+	return do(c)
 }
 
 func (m *mail) client(conn net.Conn) (*smtp.Client, error) {

@@ -22,6 +22,8 @@ const (
 // transport sends one event. An error that is no *failure is repeated.
 type transport interface {
 	send(context.Context, *Site, *Event) error
+	// reach does all of send but the event, and returns what the receiver said.
+	reach(context.Context) (said string, err error)
 }
 
 // failure is why an event is given up, or when to repeat it.
@@ -40,6 +42,7 @@ func refused(err error) error { return &failure{err: err, reason: alarm.Refused}
 
 var (
 	errFull    = &failure{err: errors.New("too many notifications wait"), reason: alarm.QueueFull}
+	errRetired = &failure{err: errors.New("the sink was removed"), reason: alarm.Stopped}
 	errExpired = &failure{err: errors.New("the receiver was away for too long"), reason: alarm.Expired}
 )
 
@@ -52,9 +55,10 @@ type Sender struct {
 	log  *slog.Logger
 	wake chan struct{}
 
-	mu       sync.Mutex // guards the fields below
+	mu       sync.Mutex // guards the fields below, and cfg and site
 	inbox    []queued
 	duty     duty
+	other    *Settings // to send by from now on; nil for no change
 	counters alarm.SinkCounters
 
 	queue *queue // used by Run only, as what follows
@@ -70,6 +74,7 @@ const (
 	keeping duty = iota // it is not known yet which process has the duty
 	sending
 	dropping // another process has the duty
+	retired  // the sink is no more
 )
 
 // NewSender returns the Sender of a sink. path is the file that keeps its events; "" keeps them in
@@ -82,8 +87,8 @@ func NewSender(cfg *Settings, site *Site, path string, log *slog.Logger) *Sender
 // Deliver queues a notification and returns at once. done is called once it was taken by the
 // receiver, or given up. It is not called for one that another process sends.
 func (s *Sender) Deliver(n alarm.Notification, done func(error)) {
-	e := queued{Event: EventOf(&n, s.cfg.Name, s.site), settle: done}
 	s.mu.Lock()
+	e := queued{Event: EventOf(&n, s.cfg.Name, s.site), settle: done}
 	full := len(s.inbox) >= s.cfg.Queue
 	if !full {
 		s.inbox = append(s.inbox, e)
@@ -93,6 +98,22 @@ func (s *Sender) Deliver(n alarm.Notification, done func(error)) {
 		s.settle(&e, errFull)
 		return
 	}
+	s.rouse()
+}
+
+// Use replaces how the sink is reached, also for what waits.
+func (s *Sender) Use(cfg *Settings, site *Site) {
+	s.mu.Lock()
+	s.other, s.site = cfg, site
+	s.mu.Unlock()
+	s.rouse()
+}
+
+// Retire gives up what waits, and ends Run.
+func (s *Sender) Retire() {
+	s.mu.Lock()
+	s.duty = retired
+	s.mu.Unlock()
 	s.rouse()
 }
 
@@ -106,7 +127,9 @@ func (s *Sender) Duty(on, elsewhere bool) {
 		d = dropping
 	}
 	s.mu.Lock()
-	s.duty = d
+	if s.duty != retired {
+		s.duty = d
+	}
 	s.mu.Unlock()
 	s.rouse()
 }
@@ -138,7 +161,10 @@ func (s *Sender) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		on := s.take()
+		on, over := s.take()
+		if over {
+			return
+		}
 		s.expire(time.Now())
 		if on && len(s.queue.events) > 0 && !time.Now().Before(s.next) {
 			s.attempt(ctx)
@@ -157,11 +183,16 @@ func (s *Sender) Run(ctx context.Context) {
 	}
 }
 
-// take moves what was delivered to the queue, and reports whether this process sends.
-func (s *Sender) take() (on bool) {
+// take moves what was delivered to the queue, and reports whether this process sends, and whether the
+// sink is no more.
+func (s *Sender) take() (on, over bool) {
 	s.mu.Lock()
 	inbox, d := s.inbox, s.duty
 	s.inbox = nil
+	if s.other != nil {
+		s.cfg, s.to, s.other = s.other, s.other.to, nil
+		s.pause, s.next, s.queue.most = 0, time.Time{}, s.cfg.Queue
+	}
 	s.mu.Unlock()
 	for i := range inbox {
 		dropped, err := s.queue.put(inbox[i])
@@ -179,7 +210,10 @@ func (s *Sender) take() (on bool) {
 		s.counters.HandedOver += uint64(n)
 		s.mu.Unlock()
 	}
-	return d == sending
+	for d == retired && len(s.queue.events) > 0 {
+		s.finish(errRetired)
+	}
+	return d == sending, d == retired
 }
 
 // expire gives up what waits for too long.

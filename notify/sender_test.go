@@ -52,6 +52,8 @@ func (r *receiver) send(_ context.Context, _ *Site, e *Event) error {
 	return nil
 }
 
+func (*receiver) reach(context.Context) (string, error) { return "", nil }
+
 // bench is a Sender with its receiver.
 type bench struct {
 	*Sender
@@ -122,6 +124,37 @@ func TestAReceiverThatIsAwayGetsAllInOrder(t *testing.T) {
 				t.Errorf("attempt %d after %v; want %v to %v", i, waited, pause/2, pause)
 			}
 			pause *= 2
+		}
+	})
+}
+
+func TestOtherSettingsAreUsedForWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := begin(t, filepath.Join(t.TempDir(), "q"), away(), nil)
+		b.Duty(true, false)
+		b.says("raise", 1)
+		time.Sleep(time.Hour / 2) // the next attempt is minutes away
+		to := &receiver{}
+		b.Use(&Settings{Name: "ops", Timeout: time.Second, Keep: time.Hour, Queue: 10, to: to}, &Site{Source: "urn:test"})
+		synctest.Wait()
+		same(t, "at once", []string{"1.raised"}, to.got)
+		same(t, "confirmed", []string{"raise 1: <nil>"}, b.settled)
+	})
+}
+
+func TestASinkThatIsRemovedGivesUpWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "q")
+		b := begin(t, path, away(), nil)
+		b.Duty(true, false)
+		b.says("raise", 1)
+		b.Retire()
+		b.Duty(true, false)
+		synctest.Wait()
+		same(t, "settled", []string{"raise 1: the sink was removed"}, b.settled)
+		q, err := openQueue(path, 10)
+		if err != nil || len(q.events) != 0 {
+			t.Errorf("the file has %v, %v; want that nothing waits", q.events, err)
 		}
 	})
 }

@@ -3,6 +3,7 @@
 package notify
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -41,6 +42,21 @@ type Settings struct {
 	Keep    time.Duration
 	Queue   int
 	to      transport
+}
+
+// ErrLogin is wrapped by errors of a server that does not take the user and the password.
+var ErrLogin = errors.New("authenticate")
+
+// ErrUnacknowledged is the error of Reach for a receiver that acknowledges nothing.
+var ErrUnacknowledged = errors.New("sent, without an answer: UDP has no acknowledgement")
+
+// Reach does all that an event needs, and sends none, so that no receiver shows it: a webhook is asked
+// for its options, a server of mails for the addresses, and a syslog server takes a connection. It returns what
+// the receiver said.
+func (s *Settings) Reach(ctx context.Context) (said string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
+	defer cancel()
+	return s.to.reach(ctx)
 }
 
 // Read reads how the sinks of rules are reached, and the files of secrets that they name. An error

@@ -15,6 +15,9 @@ import (
 	"github.com/pnagent/pnagent/internal/plaintext"
 )
 
+// refusalWithin is how long a closed port of UDP takes to say so.
+const refusalWithin = 2 * time.Second
+
 // syslog sends events to a server as messages of RFC 5424: one in a datagram (RFC 5426), or with
 // their length before them over TCP (RFC 6587) and TLS (RFC 5425).
 type syslog struct {
@@ -37,6 +40,31 @@ func (s *syslog) send(ctx context.Context, site *Site, e *Event) error {
 		err = s.write(ctx, text)
 	}
 	return err
+}
+
+// reach connects as for an event. Over UDP it sends an empty datagram, which a server drops: that
+// the port is closed comes back, and that it is open does not.
+func (s *syslog) reach(ctx context.Context) (said string, err error) {
+	conn, err := s.dial(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	if s.network != "udp" {
+		return "it accepts connections", nil
+	}
+	if _, err = conn.Write(nil); err != nil {
+		return "", err
+	}
+	by, _ := ctx.Deadline() // without one it waits for as long as the kernel takes
+	if most := time.Now().Add(refusalWithin); by.IsZero() || by.After(most) {
+		by = most
+	}
+	_ = conn.SetReadDeadline(by) // an error is that of the read
+	if _, err = conn.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+		err = ErrUnacknowledged
+	}
+	return "it answers", err
 }
 
 func (s *syslog) write(ctx context.Context, text string) (err error) {

@@ -22,6 +22,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -427,6 +428,70 @@ func checkSyslog(t *testing.T, text []byte, severity string) {
 	if *got.Facility != 19 || *got.Severity != level || *got.Appname != "pnagent" || data["alarm"]["perceivedSeverity"] != severity || data["alarm"]["resource"] != `orders/paid\u000d\u000aBcc: eve@example.org` ||
 		data["pnagent@32473"]["index"] != "59945507" || data["pnagent@32473"]["instance"] != `berlin/48"]` || !strings.Contains(*got.Message, `tokens in place "paid"`) {
 		t.Errorf("%s", text)
+	}
+}
+
+// TestReceiversAreReachedWithoutAnEvent holds that no receiver gets what it could show, and that each
+// fault of an event is found without one.
+func TestReceiversAreReachedWithoutAnEvent(t *testing.T) {
+	ca, config := authority(t)
+	office, smtpAt := startSMTP(t, false, config)
+	for name, text := range map[string]string{"PASSWORD": "pass word", "WRONG": "other"} {
+		t.Setenv(name, text)
+	}
+	var posted atomic.Int32
+	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodOptions || r.ContentLength != 0 {
+			posted.Add(1)
+		}
+		w.WriteHeader(map[string]int{"/405": 405, "/503": 503}[r.URL.Path])
+	}))
+	defer hook.Close()
+	log, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	datagrams, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = closed.Close()
+	mail := func(to, password, ca string) string {
+		return `{mail: [` + to + `], from: pnagent@example.org, server: "` + smtpAt + `", user: ada, password: {env: ` + password + `}` + ca + `}`
+	}
+	trusted := ", ca_file: " + ca
+	for _, c := range []struct{ sink, said, fault string }{
+		{`{webhook: "` + hook.URL + `/405"}`, "it answers 405 Method Not Allowed to OPTIONS", ""},
+		{`{webhook: "` + hook.URL + `/503"}`, "", "503 Service Unavailable"},
+		{`{webhook: "http://127.0.0.1:1/token"}`, "", "connection refused"},
+		{mail("oncall@example.org", "PASSWORD", trusted), "the server takes mails for these addresses", ""},
+		{mail("oncall@example.org, eve@example.org", "PASSWORD", trusted), "", "eve@example.org: SMTP error 550: no such user"},
+		{mail("oncall@example.org", "WRONG", trusted), "", "authenticate"},
+		{mail("oncall@example.org", "PASSWORD", ""), "", "certificate"},
+		{`{syslog: "tcp://` + log.Addr().String() + `"}`, "it accepts connections", ""},
+		{`{syslog: "tcp://127.0.0.1:1"}`, "", "connection refused"},
+		{`{syslog: "udp://` + datagrams.LocalAddr().String() + `"}`, "", ErrUnacknowledged.Error()},
+		{`{syslog: "udp://` + closed.LocalAddr().String() + `"}`, "", "connection refused"},
+	} {
+		said, err := settings(t, c.sink).Reach(t.Context())
+		switch {
+		case c.fault == "" && (err != nil || said != c.said):
+			t.Errorf("%s: got %q, %v; want %q", c.sink, said, err, c.said)
+		case c.fault != "" && (err == nil || !strings.Contains(err.Error(), c.fault) || strings.Contains(err.Error(), "token")):
+			t.Errorf("%s: got %v; want %s", c.sink, err, c.fault)
+		}
+	}
+	if err := datagrams.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	n, _, err := datagrams.ReadFrom(make([]byte, 100))
+	if n != 0 || err != nil || posted.Load() > 0 || len(office.mails) > 0 {
+		t.Errorf("a datagram of %d bytes (%v), %d requests with an event, %d mails; want an empty datagram alone", n, err, posted.Load(), len(office.mails))
 	}
 }
 

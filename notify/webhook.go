@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -60,6 +61,27 @@ func (w *webhook) send(ctx context.Context, site *Site, e *Event) error {
 	defer answer.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, maxAnswer))
 	return judge(answer, time.Now())
+}
+
+// reach asks what the address takes. OPTIONS is safe: it changes nothing and carries no event. A
+// receiver that does not know it refuses it, and is reached all the same.
+func (w *webhook) reach(ctx context.Context) (said string, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodOptions, w.url, http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	r.Header.Set("User-Agent", "pnagent")
+	answer, err := w.client.Do(r)
+	if err != nil {
+		return "", hideURL(err)
+	}
+	_ = answer.Body.Close() // only the status counts
+	said = "it answers " + answer.Status + " to OPTIONS"
+	switch answer.StatusCode {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return "", errors.New(said)
+	}
+	return said, nil
 }
 
 // judge returns the error of an answer. What may be taken later is repeated.

@@ -28,7 +28,7 @@ import (
 
 type checkConfigCmd struct {
 	File    string `arg:"" help:"Configuration file of serve, or file with rules for alarms."`
-	Connect bool   `help:"Also connect to NATS, the AgentX master, the trap sinks and Prometheus, for at most 5 seconds each. Nothing is registered or sent that they show."`
+	Connect bool   `help:"Also connect to NATS, the AgentX master, the sinks and Prometheus, for at most 5 seconds each. Nothing is registered or sent that they show."`
 	JSON    bool   `name:"json" help:"Print one JSON object."`
 }
 
@@ -63,7 +63,11 @@ func (c *checkConfigCmd) Run(ctx context.Context, s streams, log *slog.Logger) e
 		if err != nil {
 			return err
 		}
-		return c.print(s.out, append([]found{{What: "rules for alarms", Value: c.File}}, foundSinks(sinks)...))
+		parts := append([]found{{What: "rules for alarms", Value: c.File}}, foundSinks(sinks)...)
+		if c.Connect {
+			connectAll(ctx, parts)
+		}
+		return c.print(s.out, parts)
 	}
 	var keys serveKeys
 	from := fromEnvironment()
@@ -243,7 +247,13 @@ const discovery = "\x30\x3a\x02\x01\x03\x30\x0f\x02\x02\x12\x34\x02\x03\x00\xff\
 // foundSinks lists webhooks, mail and syslog servers.
 func foundSinks(sinks []*notify.Settings) (all []found) {
 	for _, sink := range sinks {
-		all = append(all, found{What: "sink " + sink.Name, Value: sink.Kind + " " + sink.Address})
+		all = append(all, found{What: "sink " + sink.Name, Value: sink.Kind + " " + sink.Address, try: func(ctx context.Context) (string, error) {
+			said, err := sink.Reach(ctx)
+			if errors.Is(err, notify.ErrUnacknowledged) {
+				return err.Error(), nil
+			}
+			return "reached, " + said, err
+		}})
 	}
 	return all
 }

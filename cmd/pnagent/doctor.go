@@ -82,7 +82,7 @@ func (c *doctorCmd) config(k *kong.Context, s streams) (cfg doctor.Config, err e
 		}
 		cfg.Prometheus = promquery.Server{URL: prom.URL, HTTP: cfg.Prometheus.HTTP, Timeout: c.Within}
 	}
-	cfg.Master = doctor.Manager{User: c.User, UsersFile: cmp.Or(c.UsersFile, c.Serve.Users), Snmpd: c.Snmpd}
+	cfg.Master = doctor.Manager{User: c.User, UsersFile: cmp.Or(c.UsersFile, c.Serve.Users), Snmpd: c.Snmpd, State: c.SnmpdState}
 	if c.Serve.AgentX != "" {
 		cfg.Master.Address = c.Address
 	}

@@ -43,6 +43,7 @@ type doctorCmd struct {
 	User       string        `name:"manager.user" placeholder:"NAME" help:"User of SNMPv3 by which managers ask snmpd, instead of a community."`
 	UsersFile  string        `name:"manager.users-file" type:"path" placeholder:"FILE" help:"File with the passphrases of --manager.user, in the format of --snmp.users-file, which is the default."`
 	Snmpd      string        `name:"manager.snmpd-conf" type:"path" default:"/etc/snmp/snmpd.conf" placeholder:"FILE" help:"Configuration of snmpd, if it can be read: to name the view that hides the subtree."`
+	SnmpdState string        `name:"manager.snmpd-state" type:"path" default:"/var/lib/snmp/snmpd.conf" placeholder:"FILE" help:"File in which snmpd keeps its engine id and how often it started: with --manager.user, to see whether it does."`
 	JetStream  bool          `name:"jetstream" help:"Engines keep their journals in JetStream: also look at that."`
 	Within     time.Duration `default:"8s" help:"Time limit of each check; all run side by side."`
 	JSON       bool          `help:"Print a JSON array of what was looked at, with outcome (ok, fails, unknown), cause and hints."`

@@ -21,7 +21,7 @@ type metricFlags struct {
 // spanFlags are those of a process that sends what its instances do as spans.
 type spanFlags struct {
 	otlp.Flags `embed:""`
-	Sample     float64 `name:"sample" default:"1" help:"Share of the instances whose waits and work are sent to --otlp.endpoint as spans, from 0 to 1. It is always the same instances: a hash of their names decides."`
+	Sample     float64 `name:"sample" default:"1" help:"Share of the instances whose waits and work are sent to --otlp.endpoint as spans, from 0 to 1. It is always the same instances: a hash of their names decides. Not with --journal=jetstream."`
 }
 
 // check returns what is wrong with the flags.

@@ -170,18 +170,31 @@ func commandPage(t *testing.T) string {
 		"A duration is numbers with the units ms, s, m, h, d (24 hours) and w (7 days), such as 90s, 1h30m or 7d, here as in every file that pnagent reads.\n\n" +
 		"## Flags of every command\n\n")
 	flagTable(&out, parser.Model.Flags)
+	serve := parser.Model.Children[slices.IndexFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == "serve" })]
 	for _, command := range parser.Model.Leaves(true) {
 		fmt.Fprintf(&out, "\n## %s\n\n%s\n", command.FullPath(), cell(command.Help))
 		if command.Detail != "" {
 			fmt.Fprintf(&out, "\n%s\n", cell(command.Detail))
 		}
 		var own []*kong.Flag
+		ofServe := 0
 		for _, f := range command.Flags {
+			if slices.ContainsFunc(serve.Flags, func(s *kong.Flag) bool { return s.Name == f.Name && s.Help == f.Help }) {
+				ofServe++
+			}
 			if !f.Hidden {
 				own = append(own, f)
 			}
 		}
-		for i, p := range command.Positional {
+		positional := command.Positional
+		if command != serve && ofServe == len(serve.Flags) { // it takes all of them, which the reference has once
+			fmt.Fprintf(&out, "\nIt takes the arguments and all flags of [`pnagent serve`](#pnagent-serve), and:\n")
+			positional = nil
+			own = slices.DeleteFunc(own, func(f *kong.Flag) bool {
+				return slices.ContainsFunc(serve.Flags, func(s *kong.Flag) bool { return s.Name == f.Name })
+			})
+		}
+		for i, p := range positional {
 			if i == 0 {
 				out.WriteString("\n| argument | what |\n|---|---|\n")
 			}

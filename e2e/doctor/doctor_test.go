@@ -349,6 +349,37 @@ func TestWhatIsOnThisHost(t *testing.T) {
 	says(t, found, "flags", doctor.OK, "")
 }
 
+func TestSinksOfTheRules(t *testing.T) {
+	t.Parallel()
+	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodOptions {
+			t.Errorf("%s; want no event", r.Method)
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	t.Cleanup(hook.Close)
+	unsafe := httptest.NewTLSServer(nil)
+	t.Cleanup(unsafe.Close)
+	nowhere := porttest.Addr(t)
+	rules := kit.Write(t, "alarms.yaml", "sinks:\n  ops: {webhook: "+hook.URL+"}\n  away: {webhook: http://"+nowhere+"}\n  unknown: {webhook: "+unsafe.URL+"}\n"+
+		"  mails: {mail: [a@example.org], from: b@example.org, server: \""+nowhere+"\", encryption: none}\n  log: {syslog: tcp://"+nowhere+"}\n")
+	found, code := examine(t, "--alarms", rules, "--url", unused(t))
+	says(t, found, "sink", doctor.OK, "it answers 204 No Content to OPTIONS")
+	says(t, found, "sink", doctor.Fails, "connection refused", "webhook: ADDRESS-WHERE-IT-LISTENS")
+	says(t, found, "sink", doctor.Fails, "certificate signed by unknown authority", "ca_file: FILE-WITH-THE-AUTHORITY-OF-ITS-CERTIFICATE")
+	says(t, found, "sink", doctor.Fails, "connection refused", "server: HOST-WHERE-IT-LISTENS")
+	says(t, found, "sink", doctor.Fails, "connection refused", "syslog: ADDRESS-WHERE-IT-LISTENS")
+	if code != doctor.SomeFail {
+		t.Errorf("got exit code %d; want 1", code)
+	}
+	checked := kit.Pnagent(t, "check-config", "--connect", rules)
+	for _, want := range []string{"reached, it answers 204 No Content to OPTIONS", "not reached: dial tcp " + nowhere + ": connect: connection refused"} {
+		if !strings.Contains(checked.Out, want) || checked.Code != 1 {
+			t.Errorf("got %d, %s%s; want %q", checked.Code, checked.Out, checked.Err, want)
+		}
+	}
+}
+
 // TestAClockThatDiffers passes on the View of a sidecar, with a clock that is ahead.
 func TestAClockThatDiffers(t *testing.T) {
 	t.Parallel()

@@ -54,6 +54,7 @@ type Manager struct {
 	User      string // of SNMPv3
 	UsersFile string // with the passphrases of the user, as for --snmp.users-file
 	Snmpd     string // snmpd.conf of a master, to name its view
+	State     string // the file in which a master keeps its engine of SNMPv3
 }
 
 // Config is what the doctor looks at.
@@ -152,6 +153,9 @@ func (d *doctor) checks() []check {
 	}
 	for _, sink := range cfg.TrapSinks {
 		all = append(all, check{"sink", sink, func(ctx context.Context) []Finding { return d.sink(ctx, sink) }})
+	}
+	for _, sink := range cfg.Sinks {
+		all = append(all, check{"sink", sink.Name, func(ctx context.Context) []Finding { return []Finding{d.receiver(ctx, sink)} }})
 	}
 	all = append(all, check{"nats", d.NATS.URL, d.nats})
 	if d.Prometheus.URL != "" {

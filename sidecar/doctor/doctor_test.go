@@ -5,10 +5,17 @@ package doctor
 import (
 	"bytes"
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gosnmp/gosnmp"
+
+	"github.com/pnagent/pnagent/mib/smi"
+	"github.com/pnagent/pnagent/sidecar"
 )
 
 func TestTheExitCodeOfFindings(t *testing.T) {
@@ -54,13 +61,46 @@ func TestACheckThatHangsIsUnknown(t *testing.T) {
 }
 
 func TestAViewIsNamedBySnmpdConf(t *testing.T) {
-	conf := "# rocommunity x -V commented\nrocommunity public default -V systemonly\nrouser noc priv -V all\nrocommunity6 public default -V systemonly\n"
-	var names []string
-	for _, m := range view.FindAllStringSubmatch(conf, -1) {
-		names = append(names, m[1])
+	conf := filepath.Join(t.TempDir(), "snmpd.conf")
+	text := "# rocommunity x -V commented\nrocommunity public default -V systemonly\nrouser noc priv -V all\nrocommunity6 public default -V systemonly\nview all excluded .1.3.6\nview all excluded .1.2\n"
+	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	got := viewHints(&Manager{}, names, ".1.3")
-	if len(got) != 2 || got[0].Line != "view all included .1.3" || got[1].Line != "view systemonly included .1.3" {
-		t.Errorf("got %+v; want a line for each view", got)
+	d := &doctor{Config: Config{Sidecar: sidecar.Config{Root: smi.OID{1, 3}}}}
+	got := d.viewHints(&Manager{Snmpd: conf})
+	want := []string{"view all included .1.3", "view systemonly included .1.3", "(remove) view all excluded .1.3.6"}
+	if len(got) != len(want) {
+		t.Fatalf("got %+v; want %q", got, want)
+	}
+	for i, line := range want {
+		if got[i].Line != line {
+			t.Errorf("got %+v; want %q", got, want)
+		}
+	}
+}
+
+func TestWhatSnmpdKeepsOfItsEngine(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "snmpd.conf")
+	const id = "\x80\x00\x1f\x88\x80\x01"
+	for _, c := range []struct {
+		kept string
+		want Outcome
+	}{
+		{"engineBoots 7\noldEngineID 0x80001f888001\n", OK},
+		{"engineBoots 6\noldEngineID 0x80001f888001\n", Fails},
+		{"engineBoots 7\noldEngineID 0x80001f888002\n", Fails},
+		{"usmUser 1 3\n", Fails},
+		{"", Unknown},
+	} {
+		_ = os.Remove(file)
+		if c.kept != "" {
+			if err := os.WriteFile(file, []byte(c.kept), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		usm := &gosnmp.UsmSecurityParameters{AuthoritativeEngineID: id, AuthoritativeEngineBoots: 7}
+		if got := (&Manager{State: file}).kept(&gosnmp.GoSNMP{SecurityParameters: usm}); got.Outcome != c.want {
+			t.Errorf("%q: got %+v; want %s", c.kept, got, c.want)
+		}
 	}
 }

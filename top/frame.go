@@ -86,8 +86,8 @@ func (m *Model) header() line {
 		span{"  " + clean(m.opts.URL), faint})
 }
 
-// Doubts returns the reasons why the figures are not current, or none if every
-// source is up.
+// Doubts returns the reasons why the figures are not current, or do not reach
+// the clients of the sidecar. There is none if every source is up.
 func (m *Model) Doubts() (why []string) {
 	if m.shown == nil {
 		return nil
@@ -105,6 +105,13 @@ func (m *Model) Doubts() (why []string) {
 	if v.States.Up == 0 && v.States.Stale == 0 {
 		why = append(why, "no source is up")
 	}
+	lost := func(c *api.Connection, to, so string) {
+		if c != nil && !c.Connected {
+			why = append(why, fmt.Sprintf("%s for %s, so %s: %s", to, formatAge(v.At.Time().Sub(c.Since.Time()).Seconds()), so, clean(c.Reason)))
+		}
+	}
+	lost(v.Up, "no connection to the sidecar above", "it gets nothing")
+	lost(v.AgentX, "no AgentX session", "SNMP managers get nothing")
 	return why
 }
 

@@ -305,6 +305,29 @@ func TestOnceShowsTheRatesOfTheView(t *testing.T) {
 	}
 }
 
+func TestOnceSaysWhoGetsNothing(t *testing.T) {
+	ask := func(context.Context) (*api.View, *api.Alarms, error) {
+		v := view(1, "crates")
+		v.At = 100e6
+		since := v.At - 20e6
+		v.AgentX = &api.Connection{Since: since, Reason: "dial unix:/var/agentx/master: no such file"}
+		v.Up = &api.Connection{Since: since, Reason: "no\x1b servers"}
+		return v, nil, nil
+	}
+	var doubts strings.Builder
+	if err := Once(t.Context(), io.Discard, &doubts, top.Options{Tab: top.Places}, ask); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"pnagent top: no AgentX session for 20s, so SNMP managers get nothing: dial unix:/var/agentx/master: no such file\n",
+		`pnagent top: no connection to the sidecar above for 20s, so it gets nothing: no\x1b servers` + "\n",
+	} {
+		if !strings.Contains(doubts.String(), want) {
+			t.Errorf("no %q in\n%s", want, &doubts)
+		}
+	}
+}
+
 func TestOnceShowsASidecarWithoutChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder

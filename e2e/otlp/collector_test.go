@@ -37,6 +37,10 @@ type point struct {
 	ZeroCount                       string
 	Positive                        struct{ BucketCounts []string }
 	StartTimeUnixNano, TimeUnixNano string
+	Exemplars                       []struct {
+		AsDouble           float64
+		FilteredAttributes []attribute
+	}
 }
 
 type metric struct {

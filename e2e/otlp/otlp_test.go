@@ -56,7 +56,7 @@ func TestACollectorHasTheNumbersOfAScrape(t *testing.T) {
 
 // compare compares the families of nets that do not change while a net rests.
 func compare(scrape kit.Scrape, got *collected) error {
-	compared := 0
+	compared, exemplars := 0, 0
 	for _, name := range []string{"petrinet_instances_finished_total", "petrinet_place_tokens", "petrinet_transition_firings_total", "petrinet_place_dwell_seconds", "petrinet_transition_duration_seconds"} {
 		m, has := got.metrics[name]
 		if !has {
@@ -77,6 +77,13 @@ func compare(scrape kit.Scrape, got *collected) error {
 					return fmt.Errorf("%s%v: count %s, %d in buckets; expected %d", name, labels, p.Count, p.buckets(), h.GetSampleCount())
 				}
 				p.AsDouble, want = p.Sum, h.GetSampleSum()
+				for i, x := range h.GetExemplars() {
+					slowest := map[string]string{x.Label[0].GetName(): x.Label[0].GetValue()}
+					if len(p.Exemplars) <= i || p.Exemplars[i].AsDouble != x.GetValue() || fmt.Sprint(values(p.Exemplars[i].FilteredAttributes)) != fmt.Sprint(slowest) {
+						return fmt.Errorf("%s%v: exemplars %+v; expected %v of %v", name, labels, p.Exemplars, x.GetValue(), slowest)
+					}
+					exemplars++
+				}
 			}
 			if math.Abs(p.AsDouble-want) > 1e-9 {
 				return fmt.Errorf("%s%v: %v; expected %v", name, labels, p.AsDouble, want)
@@ -84,8 +91,8 @@ func compare(scrape kit.Scrape, got *collected) error {
 			compared++
 		}
 	}
-	if compared < 7 {
-		return fmt.Errorf("%d numbers compared", compared)
+	if compared < 7 || exemplars == 0 {
+		return fmt.Errorf("%d numbers and %d exemplars compared", compared, exemplars)
 	}
 	return nil
 }

@@ -4,12 +4,14 @@ package export
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	bridge "go.opentelemetry.io/contrib/bridges/prometheus"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/instrumentation"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
@@ -31,9 +33,30 @@ func produce(ctx context.Context, of prometheus.TransactionalGatherer) ([]metric
 		for j := range scopes[i].Metrics {
 			m := &scopes[i].Metrics[j]
 			m.Unit = unitOf(m.Name)
+			if h, is := m.Data.(metricdata.ExponentialHistogram[float64]); is {
+				addExemplars(h.DataPoints, families, m.Name)
+			}
 		}
 	}
 	return scopes, err
+}
+
+// addExemplars adds the exemplars of a family to its data points, which are in its order. The bridge
+// leaves them out of exponential histograms.
+func addExemplars(points []metricdata.ExponentialHistogramDataPoint[float64], families []*dto.MetricFamily, name string) {
+	i := slices.IndexFunc(families, func(f *dto.MetricFamily) bool { return f.GetName() == name })
+	if i < 0 || len(families[i].GetMetric()) != len(points) {
+		return
+	}
+	for k, m := range families[i].GetMetric() {
+		for _, x := range m.GetHistogram().GetExemplars() {
+			out := metricdata.Exemplar[float64]{Value: x.GetValue(), Time: x.GetTimestamp().AsTime()}
+			for _, label := range x.GetLabel() {
+				out.FilteredAttributes = append(out.FilteredAttributes, attribute.String(label.GetName(), label.GetValue()))
+			}
+			points[k].Exemplars = append(points[k].Exemplars, out)
+		}
+	}
 }
 
 // unitOf returns the unit of a metric by the suffix of its Prometheus name, in the code of UCUM,

@@ -132,8 +132,8 @@ type Machine struct {
 	at          []*sourceWatch // of sources, by their index in the last View
 	order       []*sourceWatch // those of the View, once
 	recalled    bool           // the net shows snapshots from before the start
-	nats        natsWatch
-	agentx      agentxWatch
+	nats        linkWatch
+	agentx      linkWatch
 	interrupted bool // View.Interrupted
 	regions     map[regionKey]*regionWatch
 	doubts      map[doubt]string
@@ -218,8 +218,7 @@ func (m *Machine) Step(view *merge.View, now int64) []Change {
 		m.watchNet(n).look(m, n)
 	}
 	m.recalled = false
-	m.lookAtNATS(view.NATS)
-	m.lookAtAgentX(view.AgentX)
+	m.lookAtLinks(view)
 	m.lookAtRegions(view.Sources)
 	m.forget()
 	m.missing()

@@ -260,7 +260,7 @@ type SourceState struct {
 	Net            string   `json:"net"`
 	State          string   `json:"state,omitempty"`                  // up, stale, gone, undefined or refused; unknown for one that was up before the interruption that deaf reports
 	Reason         string   `json:"reason,omitempty"`                 // why it is refused
-	LastMessageAge *float64 `json:"last_heard_age_seconds,omitempty"` // since its last message
+	LastMessageAge *float64 `json:"last_heard_age_seconds,omitempty"` // age of its last message; the name stays, since clients read it
 	Gaps           uint64   `json:"gaps"`                             // lost snapshots
 	Region         string   `json:"region,omitempty"`                 // the region that it owns
 	Fence          uint64   `json:"fence,omitempty"`                  // its number as the region's owner
@@ -279,9 +279,9 @@ type Source struct {
 	Digest      string  `json:"digest"`         // of the definition that it runs
 	Since       Time    `json:"since,omitzero"` // when the region's counters began
 	Conflict    bool    `json:"conflict,omitempty"`
-	Epoch       int64   `json:"epoch"` // start of its process, microseconds since the Unix epoch by its clock
-	Seq         uint64  `json:"seq"`   // of its last snapshot
-	LastMessage Time    `json:"last_heard"`
+	Epoch       int64   `json:"epoch"`            // start of its process, microseconds since the Unix epoch by its clock
+	Seq         uint64  `json:"seq"`              // of its last snapshot
+	LastMessage Time    `json:"last_heard"`       // when its last message came
 	Interval    float64 `json:"interval_seconds"` // between snapshots, as the source announced
 	Skew        float64 `json:"skew_seconds"`     // how far its clock is ahead of the sidecar's
 	SkewBeyond  bool    `json:"skew_beyond"`      // the skew is more than a minute

@@ -125,6 +125,13 @@ func TestAQueueWithoutAConsumerRaisesAnAlarmAndAConsumerClearsIt(t *testing.T) {
 	if err := consumer.Close(); err != nil {
 		t.Fatal(err)
 	}
+	// Until the broker has noticed that, it gives a message to the connection that is gone, and the queue is empty again.
+	kit.Until(t, "the broker has no consumer of the queue", func() error {
+		if n := broker.Consumers(t, "classic"); n != "0" {
+			return fmt.Errorf("it has %q", n)
+		}
+		return nil
+	})
 	publisher.Publish(t, "classic", 1)
 	kit.Until(t, "there is an alarm for the queue that lost its consumer", func() error {
 		return kit.Differ([]string{"tokenStuck classic@/ ready"}, stuckPlaces(soon.Alarms(t)))

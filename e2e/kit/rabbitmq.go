@@ -77,6 +77,24 @@ func (r rabbit) Ctl(t *testing.T, args ...string) {
 	}
 }
 
+// Consumers returns how many consumers a queue has by the broker's metrics; "" if they have no such queue.
+func (r rabbit) Consumers(t *testing.T, queue string) string {
+	t.Helper()
+	resp, err := http.Get(r.Metrics + "/metrics/detailed?family=queue_metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
+		series, value, _ := strings.Cut(lines.Text(), "} ")
+		if strings.HasPrefix(series, "rabbitmq_detailed_queue_consumers{") && strings.Contains(series, `queue="`+queue+`"`) {
+			return value
+		}
+	}
+	return ""
+}
+
 // StartGroup runs a program that starts others. All of them end with the test.
 func StartGroup(t *testing.T, env []string, path string, args ...string) {
 	t.Helper()

@@ -47,7 +47,7 @@ func (f NATS) Connect(name string, log *slog.Logger, more ...nats.Option) (*nats
 	if err != nil {
 		return nil, subjects, err
 	}
-	l, err := natslink.Open(natslink.Config{URLs: f.URL, Name: name, Log: log, Options: slices.Concat(secrets, more)})
+	l, err := natslink.Open(natslink.Config{URLs: f.URL, Name: name, Log: log, Options: slices.Concat(secrets, more), NKey: f.publicKey()})
 	return l, subjects, OfFlag("nats", err)
 }
 
@@ -110,7 +110,27 @@ func (f NATS) Secrets() ([]nats.Option, error) {
 	if err != nil {
 		return nil, OfFlag("nats.tls-cert", err)
 	}
-	return append(options, nats.Secure(conf)), nil
+	options = append(options, nats.Secure(conf))
+	if f.CA != "" {
+		options = append(options, nats.RootCAs(f.CA)) // the client reads the file at each login
+	}
+	return options, nil
+}
+
+// publicKey returns what reads the public key of the seed; nil without a seed.
+func (f NATS) publicKey() func() (string, error) {
+	if f.NKey == "" {
+		return nil
+	}
+	return func() (string, error) {
+		seed, err := nats.NkeyOptionFromSeed(f.NKey)
+		if err != nil {
+			return "", err
+		}
+		var o nats.Options
+		err = seed(&o)
+		return o.Nkey, err
+	}
 }
 
 // readCreds reads the JWT and the key of an option with credentials, as a login does.

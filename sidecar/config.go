@@ -83,8 +83,8 @@ type Config struct {
 
 	OTLP *otlp.Counts // of exports by the program, for the metrics; nil without
 
-	Reread            func() (*alarm.Rules, error) // reads Alarms again, for Reload; nil where nothing can be read again
-	Version, Revision string                       // of the program
+	Reread            func() (Config, error) // reads the configuration again, for Reload; nil where nothing can be read again
+	Version, Revision string                 // of the program
 	Log               *slog.Logger
 }
 

@@ -23,7 +23,8 @@
 //     the connection of [Config].Up. It closes them after Run.
 //   - The package keeps no state of its own. A process may run several sidecars; each needs its own
 //     files and addresses.
-//   - [Sidecar.Reload] reads the rules for alarms again with Config.Reread. It may be called at any
+//   - [Sidecar.Reload] reads the configuration again with Config.Reread, and uses its rules for alarms with
+//     their sinks, the credentials of SNMP and the keys of a pair. It may be called at any
 //     time. Signals and systemd are matters of the program.
 //
 // # Inside

@@ -30,7 +30,6 @@ import (
 	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/mib/smi"
-	"github.com/pnagent/pnagent/notify"
 	"github.com/pnagent/pnagent/otlp"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/snmp"
@@ -55,7 +54,7 @@ type Sidecar struct {
 	engine    *snmp.Engine     // nil without users of SNMPv3
 	responder *snmp.Responder  // nil without SNMP
 	sender    *snmp.Sender     // nil without trap sinks
-	senders   []*notify.Sender // of the other sinks
+	receivers receivers        // of the other sinks
 	member    *standby.Member  // nil without notifications
 	others    mib.Others       // of layOut
 	waiting   []mib.Waiting    // of layOut: the nets that SNMP did not show last
@@ -243,9 +242,7 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	if s.sender != nil {
 		g.Go(func() error { s.sender.Run(faces); return nil })
 	}
-	for _, sender := range s.senders {
-		g.Go(func() error { sender.Run(onDuty); return nil })
-	}
+	g.Go(func() error { s.receivers.run(onDuty); return nil })
 	if s.subagent != nil {
 		g.Go(func() error { return s.answer(faces) })
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/mib/smi"
-	"github.com/pnagent/pnagent/notify"
 	"github.com/pnagent/pnagent/snmp"
 	"github.com/pnagent/pnagent/telemetry/natslink"
 )
@@ -98,7 +97,7 @@ const informRetries = 5
 
 // openTraps opens the sender of notifications, if there are sinks.
 func (s *Sidecar) openTraps() (err error) {
-	user, err := s.trapUser()
+	user, err := s.cfg.trapUser()
 	if err != nil || len(s.cfg.TrapSinks) == 0 {
 		return err
 	}
@@ -115,16 +114,16 @@ func (s *Sidecar) openTraps() (err error) {
 }
 
 // trapUser returns the user of notifications, or nil for SNMPv2c.
-func (s *Sidecar) trapUser() (*snmp.User, error) {
-	name := s.cfg.TrapUser
+func (c *Config) trapUser() (*snmp.User, error) {
+	name := c.TrapUser
 	if name == "" {
 		return nil, nil
 	}
-	i := slices.IndexFunc(s.cfg.Users, func(u snmp.User) bool { return u.Name == name })
+	i := slices.IndexFunc(c.Users, func(u snmp.User) bool { return u.Name == name })
 	if i < 0 {
 		return nil, cli.Wrong("snmp.trap-user", "--snmp.trap-user %q is not in the file of users; expected a user of --snmp.users-file", name)
 	}
-	return &s.cfg.Users[i], nil
+	return &c.Users[i], nil
 }
 
 // openAlarms creates the watcher and its sinks.
@@ -136,29 +135,15 @@ func (s *Sidecar) openAlarms() {
 	if s.sender != nil {
 		sinks = append(sinks, watch.Sink{Name: "snmp", Deliver: s.notifySinks})
 	}
-	recipients := s.openSinks()
-	for _, sender := range s.senders {
-		sinks = append(sinks, watch.Sink{Name: sender.Counters().Name, Queue: sender})
-	}
-	cfg := watch.Config{Rules: s.cfg.Alarms, Recipients: recipients, Views: s.collector.Subscribe(), Need: s.collector.Need, ForgetAfter: s.cfg.Merge.ForgetAfter,
+	sinks = append(sinks, s.receivers.set(&s.cfg)...)
+	cfg := watch.Config{Rules: s.cfg.Alarms, Views: s.collector.Subscribe(), Need: s.collector.Need, ForgetAfter: s.cfg.Merge.ForgetAfter,
 		StateFile: s.cfg.AlarmState, NotesFile: s.cfg.notesFile(), History: s.cfg.AlarmHistory, Sinks: sinks, Log: s.cfg.Log}
 	if s.member != nil {
-		cfg.Duty, cfg.Turned, cfg.Share, cfg.ShareNotes = s.duty, s.member.Turned(), s.member.Share, s.member.ShareNotes
+		cfg.Duty, cfg.Turned = s.duty, s.member.Turned()
+		cfg.Share, cfg.ShareNotes, cfg.ShareSent = s.member.Share, s.member.ShareNotes, s.member.ShareSent
 		cfg.Name = fmt.Sprintf("sidecar %q of priority %d", s.agent.Name, s.cfg.AgentXPriority)
 	}
 	s.watcher = watch.New(cfg)
-}
-
-// openSinks makes the senders of the sinks of the rules, and returns their recipients.
-func (s *Sidecar) openSinks() []alarm.Recipient {
-	if len(s.cfg.Sinks) == 0 {
-		return nil
-	}
-	site := &notify.Site{Source: "urn:pnagent:" + s.cfg.Subjects.Prefix(), Enterprise: s.cfg.enterprise(), Page: s.cfg.Alarms.Page, Runbooks: s.cfg.Links.Runbooks}
-	for _, settings := range s.cfg.Sinks {
-		s.senders = append(s.senders, notify.NewSender(settings, site, s.cfg.queueFile(settings.Name), s.cfg.Log))
-	}
-	return s.cfg.Alarms.Recipients()
 }
 
 // variables returns a notification as SNMP has it.

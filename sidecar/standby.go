@@ -20,12 +20,7 @@ func (s *Sidecar) joinOthers(host string) {
 		return
 	}
 	rules := cmp.Or(s.cfg.Alarms, alarm.DefaultRules())
-	to := slices.Clone(s.cfg.TrapSinks)
-	for _, sink := range s.cfg.Sinks {
-		to = append(to, sink.Name+" "+sink.Kind+" "+sink.Address)
-	}
-	group := standby.Group(s.cfg.Root.String(), s.subagent != nil, to)
-	s.member = standby.New(standby.Config{Conn: s.cfg.Link.Conn, Subject: s.cfg.Subjects.Sidecars(group), Name: host,
+	s.member = standby.New(standby.Config{Conn: s.cfg.Link.Conn, Subject: s.group(&s.cfg), Name: host,
 		Priority: s.cfg.AgentXPriority, Keys: s.cfg.StandbyKeys, Settle: rules.Settle, Up: s.up, Changed: s.ability,
 		Connected: func() bool { return s.cfg.Link.State().Connected }, Log: s.cfg.Log,
 		Sources: &standby.Sources{Silent: s.collector.Silent, Take: s.collector.TakeSilent},
@@ -38,7 +33,17 @@ func (s *Sidecar) joinOthers(host string) {
 			Digest:   func() string { return s.watcher.NotesDigest() },
 			Fold:     func(page []byte) error { return s.watcher.FoldNotes(page) },
 			ShareAll: func(bool) { s.watcher.ShareAllNotes() },
-		}})
+		},
+		Sent: &standby.Shared{Fold: func(page []byte) error { return s.watcher.FoldSent(page) }}})
+}
+
+// group returns the subject of the group of sidecars that notify what a configuration names.
+func (s *Sidecar) group(cfg *Config) string {
+	to := slices.Clone(s.cfg.TrapSinks)
+	for _, sink := range cfg.Sinks {
+		to = append(to, sink.Name+" "+sink.Kind+" "+sink.Address)
+	}
+	return s.cfg.Subjects.Sidecars(standby.Group(s.cfg.Root.String(), s.subagent != nil, to))
 }
 
 // up reports whether notifications can be sent. Trap sinks do not report it.

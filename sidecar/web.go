@@ -3,17 +3,14 @@
 package sidecar
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"slices"
 
 	"github.com/pnagent/pnagent/act"
 	"github.com/pnagent/pnagent/cli"
-	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/collector/history"
 	"github.com/pnagent/pnagent/internal/httpserver"
 	"github.com/pnagent/pnagent/metrics"
@@ -142,21 +139,4 @@ func (s *Sidecar) about() api.Sidecar {
 		d.Duty = &api.Duty{On: s.member.OnDuty(), Others: s.member.State().Live}
 	}
 	return d
-}
-
-// Reload reads the configuration again, as a POST to /-/reload does, and applies what can
-// change while the sidecar runs.
-func (s *Sidecar) Reload() error { return s.exporter.Reload() }
-
-func (s *Sidecar) reload() error {
-	rules, err := s.cfg.Reread()
-	if err != nil {
-		return err
-	}
-	if before := cmp.Or(s.cfg.Alarms, alarm.DefaultRules()); rules != nil && (rules.Page != before.Page || !slices.Equal(rules.Recipients(), before.Recipients())) {
-		s.cfg.Log.Warn("changes of page and sinks take effect at the next start")
-	}
-	s.watcher.Reload(rules)
-	s.cfg.Log.Info("configuration read again")
-	return nil
 }

@@ -37,8 +37,10 @@ func (x *exchange) answer(packet []byte, from netip.AddrPort, now time.Time) ([]
 	if !x.allowed(from.Addr()) {
 		return nil, otherNetwork, nil
 	}
-	why, err := x.request.decode(packet, &x.community)
+	takes := x.takes.Load()
+	why, err := x.request.decode(packet, &takes.community)
 	if why == otherVersion && x.secure != nil {
+		x.secure.know(takes, x.cfg.Engine)
 		return x.answer3(packet, from, now)
 	}
 	if why != noReason {

@@ -54,6 +54,16 @@ func (p *message) open(community []byte, tag byte, id int32, s status, index int
 	p.list, p.buf, p.variables = len(b), b, 0
 }
 
+// withCommunity returns the message of SNMPv2c with a PDU.
+func withCommunity(community, pdu []byte) []byte {
+	b := []byte{tagSequence, 0x82, 0, 0}
+	b = appendInteger(b, tagInteger, version2c)
+	b = appendOctets(b, tagOctetString, community)
+	b = append(b, pdu...)
+	binary.BigEndian.PutUint16(b[2:], uint16(len(b)-4))
+	return b
+}
+
 // outcome is the result of adding a variable.
 type outcome uint8
 

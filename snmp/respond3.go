@@ -50,6 +50,7 @@ func (p problem) counter() smi.OID {
 
 // secure is the part of an exchange for SNMPv3.
 type secure struct {
+	of       *credentials // that users are of
 	users    map[string]*keys
 	envelope envelope
 	scoped   scoped
@@ -61,11 +62,20 @@ func (r *Responder) newSecure() *secure {
 	if r.cfg.Engine == nil {
 		return nil
 	}
-	s := &secure{users: make(map[string]*keys), reports: newLimits(r.cfg.PacketRate, r.cfg.OctetRate, r.cfg.MaxMessage)}
-	for i := range r.cfg.Users {
-		s.users[r.cfg.Users[i].Name] = r.cfg.Users[i].keys(r.cfg.Engine.id)
-	}
+	s := &secure{reports: newLimits(r.cfg.PacketRate, r.cfg.OctetRate, r.cfg.MaxMessage)}
+	s.know(r.takes.Load(), r.cfg.Engine)
 	return s
+}
+
+// know makes the keys of the users, if they are others than before.
+func (s *secure) know(c *credentials, engine *Engine) {
+	if s.of == c {
+		return
+	}
+	s.of, s.users = c, make(map[string]*keys, len(c.users))
+	for i := range c.users {
+		s.users[c.users[i].Name] = c.users[i].keys(engine.id)
+	}
 }
 
 // answer3 is answer for SNMPv3. It decrypts in the memory of the packet.

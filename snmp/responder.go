@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"github.com/pnagent/pnagent/mib/smi"
@@ -75,27 +76,24 @@ type Config struct {
 
 // Responder answers requests.
 type Responder struct {
-	cfg       Config
+	cfg      Config
+	takes    atomic.Pointer[credentials]
+	system   *systemGroup
+	bulk     int       // the largest response to GetBulk, in octets
+	start    time.Time // of sysUpTime
+	counters counters
+}
+
+// credentials are what requests must prove to have.
+type credentials struct {
 	community [sha256.Size]byte
-	system    *systemGroup
-	bulk      int       // the largest response to GetBulk, in octets
-	start     time.Time // of sysUpTime
-	counters  counters
+	users     []User
 }
 
 // New returns a Responder, whose sysUpTime begins now. The error wraps ErrConfig.
 func New(cfg Config) (*Responder, error) {
 	if cfg.Table == nil {
 		return nil, fmt.Errorf("%w: no table to answer from", ErrConfig)
-	}
-	if (len(cfg.Users) > 0) != (cfg.Engine != nil) {
-		return nil, fmt.Errorf("%w: %d users of SNMPv3, engine %v; expected both or none", ErrConfig, len(cfg.Users), cfg.Engine != nil)
-	}
-	community := sha256.Sum256([]byte(cfg.Community))
-	if cfg.Community == "" && len(cfg.Users) > 0 {
-		_, _ = rand.Read(community[:]) // never fails; no community has this hash
-	} else if err := checkCommunity(cfg.Community); err != nil {
-		return nil, err
 	}
 	bulk := cmp.Or(cfg.MaxMessage, DefaultMessage)
 	cfg.MaxMessage = cmp.Or(cfg.MaxMessage, MaxMessage)
@@ -125,13 +123,27 @@ func New(cfg Config) (*Responder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	return &Responder{
-		cfg:       cfg,
-		community: community,
-		system:    system,
-		bulk:      bulk,
-		start:     cfg.Now(),
-	}, nil
+	r := &Responder{cfg: cfg, system: system, bulk: bulk, start: cfg.Now()}
+	if err := r.SetCredentials(cfg.Community, cfg.Users); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// SetCredentials replaces the community and the users, for requests that come from now on. There are users if
+// there is an engine, and else none. An error wraps ErrConfig, and changes nothing.
+func (r *Responder) SetCredentials(community string, users []User) error {
+	if (len(users) > 0) != (r.cfg.Engine != nil) {
+		return fmt.Errorf("%w: %d users of SNMPv3, engine %v; expected both or none", ErrConfig, len(users), r.cfg.Engine != nil)
+	}
+	c := &credentials{sha256.Sum256([]byte(community)), users}
+	if community == "" && len(users) > 0 {
+		_, _ = rand.Read(c.community[:]) // never fails; no community has this hash
+	} else if err := checkCommunity(community); err != nil {
+		return err
+	}
+	r.takes.Store(c)
+	return nil
 }
 
 func checkCommunity(community string) error {

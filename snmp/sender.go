@@ -83,12 +83,8 @@ type Sender struct {
 // NewSender returns a Sender. It looks up no name and opens no socket; Run
 // does. The error wraps ErrConfig.
 func NewSender(cfg SenderConfig) (*Sender, error) {
-	if cfg.User == nil {
-		if err := checkCommunity(cfg.Community); err != nil {
-			return nil, err
-		}
-	} else if cfg.Engine == nil {
-		return nil, fmt.Errorf("%w: a user for notifications without an engine", ErrConfig)
+	if err := cfg.proves(cfg.Community, cfg.User); err != nil {
+		return nil, err
 	}
 	if err := checkSinks(cfg.Sinks); err != nil {
 		return nil, err
@@ -113,6 +109,29 @@ func NewSender(cfg SenderConfig) (*Sender, error) {
 		s.sinks = append(s.sinks, newSink(address, &s.cfg, (&net.Dialer{Timeout: cfg.Timeout}).DialContext))
 	}
 	return s, nil
+}
+
+// proves returns an error if notifications cannot be sent with these credentials.
+func (c *SenderConfig) proves(community string, user *User) error {
+	switch {
+	case user == nil:
+		return checkCommunity(community)
+	case c.Engine == nil:
+		return fmt.Errorf("%w: a user for notifications without an engine", ErrConfig)
+	}
+	return nil
+}
+
+// SetCredentials replaces the community, or the user that sends with SNMPv3, also for notifications that
+// wait. An error wraps ErrConfig, and changes nothing.
+func (s *Sender) SetCredentials(community string, user *User) error {
+	if err := s.cfg.proves(community, user); err != nil {
+		return err
+	}
+	for _, k := range s.sinks {
+		k.other.Store(&proof{[]byte(community), newSecureSink(user, s.cfg.Engine)})
+	}
+	return nil
 }
 
 func checkSinks(sinks []string) error {
@@ -206,7 +225,7 @@ func (s *Sender) Stats() []SinkStats {
 // message and request id, by which a sink recognises it.
 type notification struct {
 	id      int32
-	message []byte // of SNMPv2c; the PDU of one of SNMPv3, which each sink encrypts
+	pdu     []byte // to which each sink adds what proves the sender
 	alarm   uint32
 	clears  bool
 	queued  time.Time
@@ -220,11 +239,7 @@ func (s *Sender) encode(variables []smi.Variable) (notification, error) {
 	snmpTrapOID := smi.OID{1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0}
 	n := notification{id: rand.Int32()}
 	m := &s.message
-	community := []byte(s.cfg.Community)
-	if s.cfg.User != nil {
-		community = nil
-	}
-	m.open(community, s.tag, n.id, noError, 0)
+	m.open(nil, s.tag, n.id, noError, 0)
 	rest := variables
 	if is(rest, sysUpTime, smi.TypeTimeTicks) {
 		rest = rest[1:]
@@ -245,7 +260,7 @@ func (s *Sender) encode(variables []smi.Variable) (notification, error) {
 			return n, fmt.Errorf("%w: SNMP has no encoding for %v of type %d", ErrNotification, v.Name, v.Value.Type)
 		}
 	}
-	n.message = bytes.Clone(m.finish())
+	n.pdu = bytes.Clone(m.finish())
 	return n, nil
 }
 

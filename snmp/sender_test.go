@@ -130,7 +130,7 @@ func TestSysUpTimeComesFirstOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		packet := decoded(t, n.message)
+		packet := decoded(t, withCommunity([]byte("public"), n.pdu))
 		want := []string{c.want, "1.3.6.1.6.3.1.1.4.1.0 = OBJECT IDENTIFIER: " + root.String() + ".0.1", `1.1.0 = OCTET STRING: "x"`}
 		if diff := cmp.Diff(want, shown(t, packet)); diff != "" {
 			t.Error(diff)
@@ -149,7 +149,7 @@ func TestUpTimeCountsFromTheBeginning(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := shown(t, decoded(t, n.message))[0]; got != "1.3.6.1.2.1.1.3.0 = TimeTicks: 9000" {
+		if got := shown(t, decoded(t, withCommunity([]byte("public"), n.pdu)))[0]; got != "1.3.6.1.2.1.1.3.0 = TimeTicks: 9000" {
 			t.Error(got)
 		}
 	})

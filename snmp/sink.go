@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -27,17 +28,17 @@ type dialFunc func(ctx context.Context, network, address string) (net.Conn, erro
 // sink is one receiver of notifications, with a queue and a goroutine. It sends
 // one notification at a time, in order.
 type sink struct {
-	address   string
-	community []byte
-	secure    *secureSink // nil for SNMPv2c
-	inform    bool
-	timeout   time.Duration
-	retries   int
-	keep      time.Duration
-	log       *slog.Logger
-	dial      dialFunc
-	counters  *sinkCounters
-	queue     *outbox.Queue[notification]
+	address string
+	proof
+	other    atomic.Pointer[proof] // to use from the next message on; nil for no change
+	inform   bool
+	timeout  time.Duration
+	retries  int
+	keep     time.Duration
+	log      *slog.Logger
+	dial     dialFunc
+	counters *sinkCounters
+	queue    *outbox.Queue[notification]
 
 	mu      sync.Mutex // orders offer before stop
 	stopped bool
@@ -51,9 +52,22 @@ type sink struct {
 }
 
 func newSink(address string, cfg *SenderConfig, dial dialFunc) *sink {
-	return &sink{address: address, community: []byte(cfg.Community), secure: newSecureSink(cfg.User, cfg.Engine), inform: cfg.Inform, timeout: cfg.Timeout,
+	return &sink{address: address, proof: proof{[]byte(cfg.Community), newSecureSink(cfg.User, cfg.Engine)}, inform: cfg.Inform, timeout: cfg.Timeout,
 		retries: cfg.Repeats, keep: cfg.Keep, log: cfg.Log.With("sink", address), dial: dial,
 		counters: newSinkCounters(address), queue: outbox.New[notification](MaxQueue), packet: make([]byte, maxAck)}
+}
+
+// proof is what shows a sink who sends.
+type proof struct {
+	community []byte      // of SNMPv2c
+	secure    *secureSink // nil for SNMPv2c
+}
+
+// renew takes other credentials, if there are any.
+func (k *sink) renew() {
+	if p := k.other.Swap(nil); p != nil {
+		k.proof = *p
+	}
 }
 
 // offer queues a notification, or counts it as lost.
@@ -144,9 +158,12 @@ func (k *sink) works(why loss, err error) {
 // deliver sends a trap once, and an inform until it is acknowledged.
 func (k *sink) deliver(ctx context.Context, n notification) (loss, error) {
 	if !k.inform {
-		message := n.message
+		k.renew()
+		message := n.pdu
 		if k.secure != nil {
 			message = k.secure.trap(message, time.Now())
+		} else {
+			message = withCommunity(k.community, message)
 		}
 		if err := k.send(ctx, message); err != nil {
 			return lostNetwork, err
@@ -187,9 +204,12 @@ func (k *sink) deliver(ctx context.Context, n notification) (loss, error) {
 func (k *sink) ask(ctx context.Context, n notification, deadline time.Time) (a ack, sent bool, err error) {
 	const most = 4 // for the id, for the time, and both again if the sink restarts
 	for range most {
-		message := n.message
+		k.renew()
+		message := n.pdu
 		if k.secure != nil {
 			message = k.secure.inform(message, time.Now())
+		} else {
+			message = withCommunity(k.community, message)
 		}
 		if err := k.send(ctx, message); err != nil {
 			return a, sent, err

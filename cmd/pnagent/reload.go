@@ -17,36 +17,36 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pnagent/pnagent/cli"
-	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/sidecar"
 )
 
 // rereader reads the command line, the environment and the files that they name again. It builds
 // and checks a sidecar of them, so that a fault changes nothing. Then it sets the level of the log,
-// returns the rules for alarms, and logs each key that changed and when that takes effect.
-func rereader(args cli.Arguments, s streams, level *slog.LevelVar, log *slog.Logger) (func() (*alarm.Rules, error), error) {
-	before, _, err := settingsOf(args, s)
+// returns the configuration, and logs each key that changed and when that takes effect.
+func rereader(args cli.Arguments, s streams, level *slog.LevelVar, log *slog.Logger) (func() (sidecar.Config, error), error) {
+	before, first, err := settingsOf(args, s)
 	if err != nil {
 		return nil, err
 	}
-	return func() (*alarm.Rules, error) {
+	return func() (sidecar.Config, error) {
 		now, cfg, err := settingsOf(args, s)
 		if err != nil {
-			return nil, err
+			return cfg, err
 		}
+		sameEngine := (len(first.Users) > 0) == (len(cfg.Users) > 0)
 		for _, name := range slices.Sorted(maps.Keys(now)) {
 			is, was := now[name], before[name]
 			if is == was {
 				continue
 			}
-			effect := is.effect(was, name)
+			effect := is.effect(was, name, sameEngine)
 			log.Info("configuration changed", "key", name, "effect", effect)
 			if effect != atNextStart { // which is logged at each reload until then
 				before[name] = is
 			}
 		}
 		_ = level.UnmarshalText([]byte(now[levelFlag].value)) // the flag's enum allows only levels
-		return cfg.Alarms, nil
+		return cfg, nil
 	}, nil
 }
 
@@ -63,15 +63,18 @@ const (
 	atNextStart      = "at the next start"
 )
 
-// effect returns when a change of a flag takes effect.
-func (s setting) effect(was setting, flag string) string {
-	login := slices.Contains([]string{"nats.creds", "nats.token-file", "nats.tls-cert", "nats.tls-key"}, strings.TrimPrefix(flag, "up."))
+// effect returns when a change of a flag takes effect. Credentials of SNMP do so at once if there are users
+// of SNMPv3 before and after, or neither: the engine belongs to the users.
+func (s setting) effect(was setting, flag string, sameEngine bool) string {
+	login := []string{"nats.creds", "nats.nkey", "nats.token-file", "nats.tls-ca", "nats.tls-cert", "nats.tls-key"}
 	switch {
-	case flag == alarmsFlag, flag == levelFlag:
+	case slices.Contains([]string{alarmsFlag, levelFlag, "standby.key-file"}, flag):
+		return now
+	case slices.Contains([]string{"snmp.community-file", "snmp.users-file", "snmp.trap-user"}, flag) && sameEngine:
 		return now
 	case s.value == was.value && flag == "web.config.file": // read again for each connection
 		return now
-	case s.value == was.value && login:
+	case s.value == was.value && slices.Contains(login, strings.TrimPrefix(flag, "up.")):
 		return atNextConnection
 	}
 	return atNextStart

@@ -49,13 +49,12 @@ type Start struct {
 	History     int           // cleared alarms to keep
 	ForgetAfter time.Duration // after which the collector forgets a silent source
 	Name        string        // of this sidecar, in the text of natsDisconnected; "" if there is only one
-	Recipients  []Recipient
 }
 
 // NewCoordinator returns a Coordinator as of now, in microseconds since the Unix epoch. Until
 // its first Turn it has no duty.
 func NewCoordinator(s Start, now int64) *Coordinator {
-	d := &Coordinator{machine: NewMachine(s.Rules, s.Saved, s.ForgetAfter), notes: newNotes(s.History), reminds: newReminders(s.Recipients)}
+	d := &Coordinator{machine: NewMachine(s.Rules, s.Saved, s.ForgetAfter), notes: newNotes(s.History), reminds: newReminders(s.Rules.Recipients())}
 	d.notes.merge(s.Noted, now, d.machine.book.active)
 	if s.Name != "" {
 		d.machine.self = s.Name
@@ -63,8 +62,11 @@ func NewCoordinator(s Start, now int64) *Coordinator {
 	return d
 }
 
-// Reload replaces the rules, see Machine.With.
-func (d *Coordinator) Reload(rules *Rules) { d.machine = d.machine.With(rules) }
+// Reload replaces the rules, see Machine.With, and their recipients.
+func (d *Coordinator) Reload(rules *Rules, now int64) {
+	d.machine = d.machine.With(rules)
+	d.reminds = d.reminds.with(rules.Recipients(), now)
+}
 
 // Step judges a View, see Machine.Step.
 func (d *Coordinator) Step(view *merge.View, now int64) []Change { return d.machine.Step(view, now) }
@@ -195,6 +197,13 @@ func (d *Coordinator) skipped() Skipped {
 	s.Silenced, s.Follows = d.hush.skipped, d.hush.caused
 	return s
 }
+
+// ConfirmEscalation notes that a recipient took an escalation, here or at another process, and reports
+// whether that is news.
+func (d *Coordinator) ConfirmEscalation(c Escalated) bool { return d.reminds.confirm(c) }
+
+// Escalations returns those of active alarms that recipients took.
+func (d *Coordinator) Escalations() []Escalated { return d.reminds.confirmed() }
 
 // Confirm notes that a notification was sent, or that another process sends it.
 func (d *Coordinator) Confirm(c Change) { d.machine.Confirm(c.Alarm.Index, c.Raise) }

@@ -2,7 +2,10 @@
 
 package alarm
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Recipient is a sink that chooses which alarms it gets, and is reminded of those that are not
 // acknowledged.
@@ -47,6 +50,7 @@ type reminders struct {
 type reminded struct {
 	since int64   // when it was raised or released; 0 while it is held back
 	sent  []int64 // of reminders.to: notifications that were due and are sent, with the raise
+	got   []bool  // of reminders.to: it is known that the escalation was taken, or given up
 }
 
 func newReminders(to []Recipient) reminders {
@@ -57,6 +61,28 @@ func newReminders(to []Recipient) reminders {
 		}
 	}
 	return r
+}
+
+// with returns reminders for other recipients. What one of the same name got remains; another one gets
+// nothing that was due before now, as if it had been sent.
+func (r *reminders) with(to []Recipient, now int64) reminders {
+	out := newReminders(to)
+	for index, e := range r.alarms {
+		o := &reminded{since: e.since, sent: make([]int64, len(to)), got: make([]bool, len(to))}
+		for i := range to {
+			was := slices.IndexFunc(r.to, func(old Recipient) bool { return old.Name == to[i].Name })
+			switch {
+			case was >= 0 && r.to[was] == to[i] && r.start[was] == out.start[i]:
+				o.sent[i], o.got[i] = e.sent[was], e.got[was]
+			case e.since != 0:
+				o.sent[i] = out.count(i, now-e.since)
+			case was >= 0:
+				o.sent[i] = min(e.sent[was], 1)
+			}
+		}
+		out.alarms[index] = o
+	}
+	return out
 }
 
 // startOf returns how long after a raise a recipient gets it.
@@ -109,7 +135,7 @@ func (r *reminders) recipients(n *Notification, now int64) (names []string) {
 func (r *reminders) know(a *Alarm, severity Severity) *reminded {
 	e := r.alarms[a.Index]
 	if e == nil {
-		e = &reminded{since: a.Raised, sent: make([]int64, len(r.to))}
+		e = &reminded{since: a.Raised, sent: make([]int64, len(r.to)), got: make([]bool, len(r.to))}
 		for i := range r.to {
 			if r.start[i] == 0 && r.to[i].wants(a, severity) {
 				e.sent[i] = 1
@@ -128,16 +154,50 @@ func (r *reminders) first(i int) int64 {
 	return 0
 }
 
-// takeOver makes due again what became due from a time on: no other process may have sent it.
+// takeOver makes due again what became due from a time on: no other process may have sent it. An
+// escalation is due again until it is known that its recipient got it: it may have waited at a process that ended.
 func (r *reminders) takeOver(from int64) {
 	r.next, r.changed = 0, -1
 	for _, e := range r.alarms {
 		for i := range e.sent {
-			if from != 0 && e.since != 0 {
-				e.sent[i] = min(e.sent[i], max(r.count(i, from-e.since), r.first(i)))
+			switch {
+			case from == 0:
+			case r.start[i] > 0 && !e.got[i]:
+				e.sent[i] = 0
+			case e.since != 0:
+				e.sent[i] = min(e.sent[i], max(r.count(i, from-e.since), 1))
 			}
 		}
 	}
+}
+
+// Escalated is that a recipient took the escalation of an alarm, or that it was given up.
+type Escalated struct {
+	Index uint32 `json:"index"`
+	To    string `json:"to"`
+}
+
+// confirm notes that an escalation was taken, and reports whether that is news.
+func (r *reminders) confirm(c Escalated) bool {
+	e := r.alarms[c.Index]
+	i := slices.IndexFunc(r.to, func(to Recipient) bool { return to.Name == c.To })
+	if e == nil || i < 0 || e.got[i] {
+		return false
+	}
+	e.got[i] = true
+	return true
+}
+
+// confirmed returns the escalations that were taken.
+func (r *reminders) confirmed() (all []Escalated) {
+	for _, index := range sortedKeys(r.alarms) {
+		for i, got := range r.alarms[index].got {
+			if got {
+				all = append(all, Escalated{index, r.to[i].Name})
+			}
+		}
+	}
+	return all
 }
 
 // pass returns the reminders that are due, as many as the limiter lets pass. Without one, this

@@ -121,12 +121,21 @@ func TestASilenceHoldsBackRemindersAndStartsThemAnew(t *testing.T) {
 	told(t, "its next link does not", []string{"escalated 11 to director"}, o.says(820, 0))
 }
 
-// Of two processes the one that stands by counts what the other one sends.
+// Of two processes the one that stands by counts what the other one sends. An escalation that waited at
+// the other one when it ended is sent again.
 func TestAStandbyGoesOnWhereTheOtherOneStopped(t *testing.T) {
-	for from, want := range map[int64][]string{
-		200: nil, // the other process has sent all until then
-		110: {"escalated 11 to director"},
-		50:  {"escalated 11 to manager", "escalated 11 to director"},
+	const manager, director = "escalated 11 to manager", "escalated 11 to director"
+	for _, c := range []struct {
+		from  int64    // when the other process may have ended, in minutes
+		taken []string // recipients that took its escalations
+		want  []string
+	}{
+		{200, []string{"manager", "director"}, nil},
+		{200, []string{"manager"}, []string{director}},
+		{200, nil, []string{manager, director}},
+		{110, []string{"manager"}, []string{director}},
+		{110, []string{"manager", "director"}, nil}, // it ended later
+		{50, nil, []string{manager, director}},
 	} {
 		first := newOffice(t, Saved{Last: 10})
 		first.says(0)
@@ -139,11 +148,36 @@ func TestAStandbyGoesOnWhereTheOtherOneStopped(t *testing.T) {
 		for minute := range int64(131) {
 			told(t, "a standby", nil, o.says(minute+1, 0))
 		}
+		for _, to := range c.taken {
+			if news, again := o.ConfirmEscalation(Escalated{11, to}), o.ConfirmEscalation(Escalated{11, to}); !news || again {
+				t.Errorf("%s: news %t, and again %t; want it once", to, news, again)
+			}
+		}
+		if got := o.Escalations(); len(got) != len(c.taken) {
+			t.Errorf("got %v; want %v", got, c.taken)
+		}
+		if o.ConfirmEscalation(Escalated{11, "nobody"}) || o.ConfirmEscalation(Escalated{99, "manager"}) {
+			t.Error("an escalation of no recipient, or of no alarm, is news")
+		}
 		now := int64(132)
-		o.Turn(Duty{On: true, From: t0 + from*60e6}, t0+now*60e6)
-		told(t, fmt.Sprint("after a take-over, from ", from), want, o.says(now, 0))
+		o.Turn(Duty{On: true, From: t0 + c.from*60e6}, t0+now*60e6)
+		told(t, fmt.Sprintf("after a take-over, %+v", c), c.want, o.says(now, 0))
 		told(t, "once", nil, o.says(now+1, 0))
 	}
+}
+
+// Other recipients get what is due from now on; one that stays the same goes on.
+func TestOtherRecipientsGetNothingOfBefore(t *testing.T) {
+	o := newOffice(t, Saved{Last: 10})
+	o.says(0)
+	told(t, "the raise", []string{"raise 11 to team"}, o.says(1, 0))
+	told(t, "an escalation", []string{"escalated 11 to manager"}, o.says(61, 0))
+	to := append(team(), Recipient{Name: "new", Repeat: time.Hour})
+	to[1].Repeat = 0 // manager
+	o.reminds = o.reminds.with(to, t0+90*60e6)
+	told(t, "at once", nil, o.says(90, 0))
+	told(t, "the next of each", []string{"escalated 11 to director", "reminder of minute 121 11 to new"}, o.says(121, 0))
+	told(t, "what is new", []string{"raise 12 to team+new"}, o.says(122, 0, 1))
 }
 
 // A process that starts again makes due again what it may have sent: the queue of a sink knows it.

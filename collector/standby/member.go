@@ -43,7 +43,7 @@ const (
 // Config configures a Member.
 type Config struct {
 	Conn     *nats.Conn
-	Subject  string        // of the group: telemetry.Subjects.Sidecars
+	Subject  string        // of the group at first: telemetry.Subjects.Sidecars
 	Name     string        // for people; cut off at MaxName bytes
 	Priority uint8         // the lower number is on duty
 	Settle   time.Duration // after a start, before it takes the duty from another; Settle at least
@@ -53,6 +53,7 @@ type Config struct {
 	Changed <-chan struct{}
 	Alarms  *Shared  // nil shares no alarms
 	Notes   *Shared  // nil shares no notes
+	Sent    *Shared  // what ShareSent of others published: Fold alone; nil shares none
 	Sources *Sources // nil exchanges no silent sources
 	Keys    Keys     // sign the messages, and verify those of the others; nil takes every message
 	// Connected reports whether Conn is connected. It must not block, as
@@ -79,15 +80,16 @@ type Counters struct {
 
 // Member is this sidecar in its group.
 type Member struct {
-	cfg    Config
-	id     string
-	roster *roster.Roster
-	sealer *sealer
-	mail   *mailbox
-	state  atomic.Pointer[roster.State]
-	turned chan struct{} // has an element after the duty has changed
-	held   chan struct{} // full during a Hold
-	asked  time.Time     // the last request for all alarms that was answered
+	cfg     Config
+	id      string
+	subject atomic.Pointer[string] // of the group
+	roster  *roster.Roster
+	sealer  *sealer
+	mail    *mailbox
+	state   atomic.Pointer[roster.State]
+	turned  chan struct{} // has an element after the duty has changed
+	held    chan struct{} // full during a Hold
+	asked   time.Time     // the last request for all alarms that was answered
 
 	exchange exchange
 	tasks    sync.WaitGroup
@@ -126,6 +128,7 @@ func New(cfg Config) *Member {
 	for _, reason := range roster.Reasons() {
 		m.counters.Rejected[reason] = 0
 	}
+	m.Move(cfg.Subject)
 	m.show()
 	return m
 }
@@ -136,6 +139,16 @@ func newID(now time.Time) string {
 	_, _ = rand.Read(random) // never fails
 	return fmt.Sprintf("%016x-%x", max(now.UnixMicro(), 0), random)
 }
+
+// group returns the subject of the group.
+func (m *Member) group() string { return *m.subject.Load() }
+
+// Move makes the sidecar a member of another group, of the same subject space. The members of the old one see
+// it as gone, and it sees them as gone. It is safe for concurrent use.
+func (m *Member) Move(subject string) { m.subject.Store(&subject) }
+
+// SetKeys replaces the keys. It is safe for concurrent use.
+func (m *Member) SetKeys(keys Keys) { m.sealer.keys.Store(&keys) }
 
 // State returns the current state; never nil. It is safe for concurrent use.
 func (m *Member) State() *roster.State { return m.state.Load() }
@@ -164,12 +177,17 @@ func (m *Member) Hold() (s roster.State, release func()) {
 // are live it returns once the NATS server has the pages. With ask it requests all
 // alarms of the others. Share is safe for concurrent use.
 func (m *Member) Share(pages [][]byte, ask bool) {
-	m.publish(m.cfg.Subject+pagesSuffix, pages, ask)
+	m.publish(m.group()+pagesSuffix, pages, ask)
 }
 
 // ShareNotes publishes pages of notes, in the same way. It is safe for concurrent use.
 func (m *Member) ShareNotes(pages [][]byte) {
-	m.publish(m.cfg.Subject+notesSuffix, pages, false)
+	m.publish(m.group()+notesSuffix, pages, false)
+}
+
+// ShareSent publishes a page of what was sent, in the same way. It is safe for concurrent use.
+func (m *Member) ShareSent(page []byte) {
+	m.publish(m.group()+sentSuffix, [][]byte{page}, false)
 }
 
 // publish publishes pages. Their subjects are siblings of the group's, so that earlier
@@ -239,7 +257,7 @@ func (m *Member) Run(ctx context.Context) error {
 // subscribe receives the messages of all members. One subscription for all subjects
 // keeps the order of each sender's messages; it also has those of other groups.
 func (m *Member) subscribe() (*nats.Subscription, error) {
-	subject := m.cfg.Subject[:strings.LastIndexByte(m.cfg.Subject, '.')+1] + "*"
+	subject := m.cfg.Subject[:strings.LastIndexByte(m.cfg.Subject, '.')+1] + "*" // of each group
 	sub, err := m.cfg.Conn.Subscribe(subject, m.arrive)
 	if err == nil {
 		err = sub.SetPendingLimits(maxPending, maxPendingBytes)
@@ -253,7 +271,7 @@ func (m *Member) subscribe() (*nats.Subscription, error) {
 // arrive verifies a message before it waits, so that messages of clients without the key
 // take the place of none. The NATS client calls it for one message at a time.
 func (m *Member) arrive(msg *nats.Msg) {
-	kind, ok := strings.CutPrefix(msg.Subject, m.cfg.Subject)
+	kind, ok := strings.CutPrefix(msg.Subject, m.group())
 	if !ok || !m.takes(kind) {
 		return
 	}
@@ -283,6 +301,8 @@ func (m *Member) shared(kind string) *Shared {
 		return m.cfg.Alarms
 	case notesSuffix:
 		return m.cfg.Notes
+	case sentSuffix:
+		return m.cfg.Sent
 	}
 	return nil
 }
@@ -317,7 +337,7 @@ func (m *Member) verify(msg *nats.Msg, kind string) (letter, error) {
 func (m *Member) take(l letter) {
 	var err error
 	switch l.kind {
-	case pagesSuffix, notesSuffix:
+	case pagesSuffix, notesSuffix, sentSuffix:
 		err = m.receivePage(l.data, m.shared(l.kind))
 	case parcelsSuffix:
 		err = m.receiveParcel(l.data)
@@ -369,7 +389,7 @@ func (m *Member) receivePage(data []byte, into *Shared) error {
 	if err := into.Fold(page.Content); err != nil {
 		return fmt.Errorf("page of a sidecar: %w: %w", roster.BadPage, err)
 	}
-	if page.Ask && time.Since(m.asked) >= answerEvery {
+	if page.Ask && into.ShareAll != nil && time.Since(m.asked) >= answerEvery {
 		m.asked = time.Now()
 		into.ShareAll(false)
 	}
@@ -458,7 +478,7 @@ func (m *Member) send(msg *roster.Message) {
 	}
 	text, err := msg.Encode()
 	if err == nil {
-		err = m.sealer.publish(m.cfg.Conn, m.cfg.Subject, text)
+		err = m.sealer.publish(m.cfg.Conn, m.group(), text)
 	}
 	if err != nil {
 		m.cfg.Log.Debug("cannot publish the state to the other sidecars", "err", err)

@@ -15,6 +15,8 @@ const (
 	pagesSuffix = "-alarms"
 	// notesSuffix ends the subject of pages of notes.
 	notesSuffix = "-notes"
+	// sentSuffix ends the subject of pages of what was sent.
+	sentSuffix = "-sent"
 	// maxHead bounds the first line of a page or parcel, in bytes.
 	maxHead = 256
 	// maxBulk bounds a page or parcel, in bytes. Members send some 64 KiB at a time.

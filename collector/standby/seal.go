@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -99,7 +100,7 @@ func codeOf(key []byte, subject, text string, payload []byte) []byte {
 // sealer signs the messages of a member, and verifies those that it receives. Without
 // keys it does neither. It is safe for concurrent use.
 type sealer struct {
-	keys Keys
+	keys atomic.Pointer[Keys]
 	self string
 
 	order      sync.Mutex // sequence numbers are published in order
@@ -125,21 +126,24 @@ type sender struct {
 }
 
 func newSealer(keys Keys, self string) *sealer {
-	return &sealer{keys: keys, self: self, senders: map[string]*sender{}}
+	s := &sealer{self: self, senders: map[string]*sender{}}
+	s.keys.Store(&keys)
+	return s
 }
 
 // publish signs and publishes a message.
 func (s *sealer) publish(conn *nats.Conn, subject string, payload []byte) error {
-	if len(s.keys) == 0 {
+	keys := *s.keys.Load()
+	if len(keys) == 0 {
 		return conn.Publish(subject, payload)
 	}
 	s.order.Lock()
 	defer s.order.Unlock()
-	return conn.PublishMsg(&nats.Msg{Subject: subject, Data: payload, Header: nats.Header{sealHeader: {s.sign(subject, payload, time.Now())}}})
+	return conn.PublishMsg(&nats.Msg{Subject: subject, Data: payload, Header: nats.Header{sealHeader: {s.sign(keys[0], subject, payload, time.Now())}}})
 }
 
 // sign returns the header of the next message.
-func (s *sealer) sign(subject string, payload []byte, now time.Time) string {
+func (s *sealer) sign(key []byte, subject string, payload []byte, now time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sequence++
@@ -150,7 +154,7 @@ func (s *sealer) sign(subject string, payload []byte, now time.Time) string {
 	}
 	slices.Sort(own.answers)
 	text := own.text()
-	return text + " " + hex.EncodeToString(codeOf(s.keys[0], subject, text, payload))
+	return text + " " + hex.EncodeToString(codeOf(key, subject, text, payload))
 }
 
 // challengeAt returns the challenge to send now.
@@ -176,7 +180,8 @@ func (s *sealer) prune(now time.Time) {
 
 // open verifies a message that came now. The error is a Reason.
 func (s *sealer) open(msg *nats.Msg, now time.Time) error {
-	if len(s.keys) == 0 {
+	keys := *s.keys.Load()
+	if len(keys) == 0 {
 		return nil
 	}
 	header := msg.Header.Get(sealHeader)
@@ -187,7 +192,7 @@ func (s *sealer) open(msg *nats.Msg, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(s.keys, func(key []byte) bool {
+	if !slices.ContainsFunc(keys, func(key []byte) bool {
 		return hmac.Equal(got.code, codeOf(key, msg.Subject, got.text(), msg.Data))
 	}) {
 		return roster.BadSeal

@@ -27,7 +27,7 @@ var (
 
 // sealed returns a message of a sealer.
 func sealed(s *sealer, payload string, now time.Time) *nats.Msg {
-	return &nats.Msg{Subject: "s", Data: []byte(payload), Header: nats.Header{sealHeader: {s.sign("s", []byte(payload), now)}}}
+	return &nats.Msg{Subject: "s", Data: []byte(payload), Header: nats.Header{sealHeader: {s.sign((*s.keys.Load())[0], "s", []byte(payload), now)}}}
 }
 
 // acquaint returns two members that have answered each other.
@@ -168,7 +168,7 @@ func TestAReplayedMessageIsRejected(t *testing.T) {
 	now = now.Add(time.Nanosecond)
 	check("one whose challenge is too old", fourth, y, roster.Unproven)
 	now = now.Add(time.Hour)
-	y.sign("s", nil, now) // forgets x
+	y.sign((*y.keys.Load())[0], "s", nil, now) // forgets x
 	check("one of an hour ago, after the sender was forgotten", third, y, roster.Unproven)
 	check("by a member that started after it was recorded", third, newSealer(keyA, "z"), roster.Unproven)
 }
@@ -204,7 +204,7 @@ func TestRecordedSendersGiveWayToMembers(t *testing.T) {
 	if err := y.open(sealed(x, "", now), now); err != nil || len(y.senders) != roster.MaxPeers {
 		t.Errorf("got %v, %d senders; want none and %d", err, len(y.senders), roster.MaxPeers)
 	}
-	if text := y.sign("s", nil, now); len(text) > maxSeal {
+	if text := y.sign((*y.keys.Load())[0], "s", nil, now); len(text) > maxSeal {
 		t.Errorf("a seal has %d bytes; want at most %d", len(text), maxSeal)
 	} else if _, err := parseSeal(text); err != nil {
 		t.Error(err)
@@ -449,4 +449,22 @@ func FuzzParseKeys(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A member takes other keys, and messages of another group, while it runs.
+func TestAMemberTakesOtherKeysAndGroups(t *testing.T) {
+	connect := startNATS(t)
+	a, _ := run(t, Config{Conn: connect(), Subject: "s.one", Priority: 100, Keys: keyA})
+	b, _ := run(t, Config{Conn: connect(), Subject: "s.one", Priority: 127, Keys: keyB})
+	duty(t, a, true, 0)
+	duty(t, b, true, 0) // each is alone
+	b.SetKeys(keyA)
+	duty(t, a, true, 1)
+	duty(t, b, false, 1)
+	b.Move("s.two")
+	duty(t, a, true, 0)
+	duty(t, b, true, 0)
+	a.Move("s.two")
+	duty(t, a, true, 1)
+	duty(t, b, false, 1)
 }

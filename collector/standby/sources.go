@@ -30,7 +30,7 @@ type taken struct {
 
 // parcelSubject is the subject of silent sources. It is a sibling of the group's, so that
 // earlier versions do not receive them.
-func (m *Member) parcelSubject() string { return m.cfg.Subject + parcelsSuffix }
+func (m *Member) parcelSubject() string { return m.group() + parcelsSuffix }
 
 // fetch asks a member for its silent sources; "" asks none.
 func (m *Member) fetch(from string) {

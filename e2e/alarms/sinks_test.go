@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -124,6 +125,38 @@ func TestAWebhookGetsEachEventOnceAfterAKill(t *testing.T) {
 	})
 	side.Stop(t, syscall.SIGTERM)
 	hook.has(t, "the end", "raised awaiting answer", "cleared awaiting answer")
+}
+
+// A reload of the rules sends what waits to the new address of a sink, and makes and removes sinks.
+func TestAReloadChangesSinks(t *testing.T) {
+	t.Parallel()
+	away, before := startCounted(t, true)
+	hook, after := startCounted(t, false)
+	added, extra := startCounted(t, false)
+	natsURL, rules := kit.StartNATS(t), sinkRules(t, before)
+	side := kit.Serve(t, natsURL, "--mib-dir", t.TempDir(), "--alarms", rules)
+	kit.RunEngine(t, natsURL, "berlin", "--bindings", kit.Write(t, "bindings.yaml", kit.StuckBindings), kit.Write(t, "claims.pnml", kit.StuckNet))
+	kit.Until(t, "the webhook was tried", func() error {
+		if away.tries.Load() == 0 {
+			return errors.New("not yet")
+		}
+		return nil
+	})
+	text := kit.Impatient + "page: http://nets.example.org\nsinks:\n  ops: {webhook: " + after + "}\n  added: {webhook: " + extra + "}\n"
+	if err := os.WriteFile(rules, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	side.Signal(t, syscall.SIGHUP)
+	hook.has(t, "what waited", "raised awaiting answer")
+	answerAll(t, kit.Connect(t, natsURL))
+	hook.has(t, "the clear", "raised awaiting answer", "cleared awaiting answer")
+	added.has(t, "the clear alone, at a sink that is new", "cleared awaiting answer")
+	kit.Until(t, "the metrics have the new sinks", func() error {
+		if sent := side.Scrape(t).All("pnagent_notifications_sent_total"); len(sent) != 2 || sent[0].Labels["sink"]+sent[1].Labels["sink"] != "addedops" && sent[0].Labels["sink"]+sent[1].Labels["sink"] != "opsadded" {
+			return fmt.Errorf("%v", sent)
+		}
+		return nil
+	})
 }
 
 // In a pair the one on duty sends. What it could not send when it was killed, the other one does.

@@ -17,7 +17,7 @@ import (
 // would link it, and be linked again after each of their changes, for a helper.
 var linked = map[string][]string{
 	"go.temporal.io/api":             {"attach/temporal", "cmd/pnagent"},
-	"google.golang.org/grpc":         {"attach/temporal", "cmd/pnagent"},
+	"google.golang.org/grpc":         {"attach/temporal", "cmd/pnagent", "otlp/export"},
 	"k8s.io/client-go":               {"attach/kubernetes", "cmd/pnagent"},
 	"modernc.org/sqlite":             {"attach/sqldb", "cmd/pnagent"},
 	"github.com/redis/go-redis/v9":   {"attach/redis", "cmd/pnagent"},

@@ -28,8 +28,14 @@ const (
 // dialer makes connections that report the server's reason when they break.
 type dialer struct{ *Link }
 
-// Dial implements nats.CustomDialer.
+// Dial implements nats.CustomDialer. The client holds its lock meanwhile, so that its options may
+// change, which it reads when it logs in.
 func (d dialer) Dial(network, address string) (net.Conn, error) {
+	if c := d.logins.Load(); c != nil && d.nkey != nil {
+		if key, err := d.nkey(); err == nil { // else the server refuses the login
+			c.Opts.Nkey = key
+		}
+	}
 	conn, err := (&net.Dialer{Timeout: ConnectWithin}).Dial(network, address)
 	if err != nil {
 		return nil, err

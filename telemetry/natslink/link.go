@@ -51,6 +51,8 @@ type Config struct {
 	Name    string        // of the connection, as the server lists it
 	Log     *slog.Logger  // nil is slog.Default
 	Options []nats.Option // more, such as a login
+	// NKey returns the public key of each login, which the client signs; nil leaves it to the Options.
+	NKey func() (string, error)
 }
 
 // ConnState is the state of a connection at one moment. It is immutable.
@@ -78,6 +80,8 @@ type Link struct {
 	Conn *nats.Conn // for use; Close ends it
 
 	log    *slog.Logger
+	nkey   func() (string, error)
+	logins atomic.Pointer[nats.Conn] // Conn, once there is one
 	state  atomic.Pointer[ConnState]
 	last   atomic.Pointer[recordingConn] // that was made
 	pings  wakeup.Timer
@@ -89,7 +93,7 @@ type Link struct {
 // Open returns a connection that is made, and made again, in the background.
 // Errors are about the Config; they hold no secrets.
 func Open(cfg Config) (*Link, error) {
-	l := &Link{log: cmp.Or(cfg.Log, slog.Default()), pings: wakeup.Thread()}
+	l := &Link{log: cmp.Or(cfg.Log, slog.Default()), nkey: cfg.NKey, pings: wakeup.Thread()}
 	l.state.Store(&ConnState{Since: time.Now().UnixMicro(), Reason: "not connected yet"})
 	urls := cmp.Or(cfg.URLs, nats.DefaultURL)
 	var err error
@@ -97,6 +101,7 @@ func Open(cfg Config) (*Link, error) {
 		l.pings.Stop()
 		return nil, fmt.Errorf("connecting to NATS at %s: %w", Redact(urls), plain(err))
 	}
+	l.logins.Store(l.Conn)
 	go l.ping()
 	go l.follow(l.Conn.StatusChanged(nats.CONNECTING, nats.RECONNECTING, nats.CLOSED))
 	if l.Conn.IsConnected() {

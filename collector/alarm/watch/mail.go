@@ -3,6 +3,7 @@
 package watch
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -38,6 +39,7 @@ func (w *Watcher) ShareAll(ask bool) {
 		if w.cfg.Share != nil {
 			w.cfg.Share(w.core.All(), ask)
 			w.shareAllNotes()
+			w.shareSent(w.core.Escalations())
 		}
 		return nil
 	})
@@ -54,6 +56,39 @@ func (w *Watcher) FoldNotes(page []byte) error {
 		w.core.FoldNotes(n, now)
 		return nil
 	})
+}
+
+// maxSent bounds a page of escalations, in bytes of JSON.
+const maxSent = 64 << 10
+
+// FoldSent merges a page that another process of the pair passed to Config.ShareSent. It is safe for
+// concurrent use.
+func (w *Watcher) FoldSent(page []byte) error {
+	var sent []alarm.Escalated
+	if len(page) > maxSent {
+		return fmt.Errorf("%w: a page of escalations of %d bytes; expected at most %d", alarm.ErrState, len(page), maxSent)
+	}
+	if err := json.Unmarshal(page, &sent); err != nil {
+		return fmt.Errorf("%w: a page of escalations: %w", alarm.ErrState, err)
+	}
+	return w.post(func(int64) []alarm.Change {
+		for _, c := range sent {
+			w.core.ConfirmEscalation(c)
+		}
+		return nil
+	})
+}
+
+// shareSent passes escalations that were taken to the other processes. If the message is lost, one of them
+// may send an escalation again, with its id.
+func (w *Watcher) shareSent(sent []alarm.Escalated) {
+	const most = 200 // on a page
+	for len(sent) > 0 && w.cfg.ShareSent != nil {
+		n := min(len(sent), most)
+		page, _ := json.Marshal(sent[:n]) // never fails for these fields
+		w.cfg.ShareSent(page)
+		sent = sent[n:]
+	}
 }
 
 // ShareAllNotes makes Run pass all notes to Config.ShareNotes. It is safe for concurrent use.

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,7 +30,6 @@ type Config struct {
 	NotesFile   string             // the same for acknowledgements, silences and cleared alarms
 	History     int                // cleared alarms to keep, at most alarm.MaxHistory; 0 is alarm.DefaultHistory
 	Sinks       []Sink
-	Recipients  []alarm.Recipient // of Sinks with a Queue
 	// Duty returns the duty of this process; nil is always on. The Watcher calls release
 	// after one step by that duty. Until then no other process may take the duty.
 	Duty func() (duty alarm.Duty, release func())
@@ -45,7 +45,9 @@ type Config struct {
 	// ShareNotes publishes pages of notes to the other processes of the pair, which pass
 	// them to FoldNotes. It is nil if Share is nil.
 	ShareNotes func(pages [][]byte)
-	Log        *slog.Logger // nil logs nothing
+	// ShareSent publishes to them which escalations were taken, for FoldSent. Nil is a process without a pair.
+	ShareSent func(page []byte)
+	Log       *slog.Logger // nil logs nothing
 }
 
 // Watcher runs a Machine on each View. It publishes the ActiveSet, writes the state file,
@@ -61,14 +63,15 @@ type Watcher struct {
 	wake            chan struct{} // there is a message, a confirmation, or other rules
 	orders          chan func(now int64)
 
-	role                role                        // as of the last step
-	rules               atomic.Pointer[alarm.Rules] // to use from the next step on; nil for no change
+	role                role                     // as of the last step
+	other               atomic.Pointer[reloaded] // to use from the next step on; nil for no change
 	state               latest.Value[alarm.ActiveSet]
 	digest, notesDigest atomic.Pointer[string]
 	waiting             atomic.Int64 // notifications that were not confirmed
-	mu                  sync.Mutex   // guards counters and confirmed
+	mu                  sync.Mutex   // guards counters and confirmed, and changes of senders
 	counters            alarm.Counters
 	confirmed           []alarm.Change
+	escalated           []alarm.Escalated // that recipients took
 }
 
 // New returns a Watcher that starts with the alarms of the state file. Of a damaged file it
@@ -89,7 +92,7 @@ func New(cfg Config) *Watcher {
 		notesFile: stateFile{content: notesContent, write: writeState, path: cfg.NotesFile, what: "cannot save acknowledgements and silences; a restart would lose them"}}
 	noted := w.notesBefore()
 	saved := w.before(noted.Largest())
-	w.core = alarm.NewCoordinator(alarm.Start{Rules: cfg.Rules, Saved: saved, Noted: noted, History: cfg.History, ForgetAfter: cfg.ForgetAfter, Name: cfg.Name, Recipients: cfg.Recipients}, time.Now().UnixMicro())
+	w.core = alarm.NewCoordinator(alarm.Start{Rules: cfg.Rules, Saved: saved, Noted: noted, History: cfg.History, ForgetAfter: cfg.ForgetAfter, Name: cfg.Name}, time.Now().UnixMicro())
 	w.show()
 	for _, s := range cfg.Sinks {
 		w.senders = append(w.senders, newSender(s, cfg.Log))
@@ -97,11 +100,33 @@ func New(cfg Config) *Watcher {
 	return w
 }
 
-// Reload replaces the rules from the next step on, see Machine.With; nil is DefaultRules.
-// It is safe for concurrent use.
-func (w *Watcher) Reload(rules *alarm.Rules) {
-	w.rules.Store(cmp.Or(rules, alarm.DefaultRules()))
+// reloaded is what Reload leaves for the next step.
+type reloaded struct {
+	rules  *alarm.Rules
+	queues []Sink
+}
+
+// Reload replaces the rules from the next step on, see Machine.With, and the sinks with a Queue, which
+// are those of the rules; nil is DefaultRules. It is safe for concurrent use.
+func (w *Watcher) Reload(rules *alarm.Rules, queues ...Sink) {
+	w.other.Store(&reloaded{cmp.Or(rules, alarm.DefaultRules()), queues})
 	w.rouse()
+}
+
+// reload uses the rules and sinks that Reload left.
+func (w *Watcher) reload(now int64) {
+	other := w.other.Swap(nil)
+	if other == nil {
+		return
+	}
+	w.core.Reload(other.rules, now)
+	senders := slices.DeleteFunc(slices.Clone(w.senders), func(s *sender) bool { return s.sink.Queue != nil })
+	for _, sink := range other.queues {
+		senders = append(senders, newSender(sink, w.cfg.Log))
+	}
+	w.mu.Lock()
+	w.senders, w.role = senders, role{} // all queues are told the duty again
+	w.mu.Unlock()
 }
 
 // rouse makes Run look at what other goroutines have left for it.
@@ -122,9 +147,9 @@ func (w *Watcher) Subscribe() <-chan *alarm.ActiveSet { return w.state.Subscribe
 // Counters returns the counters. It is safe for concurrent use.
 func (w *Watcher) Counters() alarm.Counters {
 	w.mu.Lock()
-	c := w.counters
+	c, senders := w.counters, w.senders
 	w.mu.Unlock()
-	for _, s := range w.senders {
+	for _, s := range senders {
 		c.Sinks = append(c.Sinks, s.counters())
 	}
 	return c
@@ -182,9 +207,7 @@ func (w *Watcher) work(view *merge.View, now int64) {
 	defer release()
 	changes := w.receive(now)
 	w.confirm()
-	if rules := w.rules.Swap(nil); rules != nil {
-		w.core.Reload(rules)
-	}
+	w.reload(now)
 	changes = append(changes, w.core.Turn(duty, now)...)
 	w.turn(duty)
 	if view != nil {
@@ -264,11 +287,14 @@ func (w *Watcher) send(n alarm.Notification) {
 		if left.Add(-1) > 0 {
 			return
 		}
-		if n.Suppressed == 0 && n.Reminder == (alarm.Reminder{}) {
-			w.mu.Lock()
+		w.mu.Lock()
+		switch {
+		case n.Reminder.Escalated:
+			w.escalated = append(w.escalated, alarm.Escalated{Index: n.Alarm.Index, To: n.To[0]})
+		case n.Suppressed == 0 && n.Reminder == alarm.Reminder{}:
 			w.confirmed = append(w.confirmed, n.Change)
-			w.mu.Unlock()
 		}
+		w.mu.Unlock()
 		w.waiting.Add(-1)
 		w.rouse()
 	}
@@ -284,13 +310,15 @@ func (w *Watcher) send(n alarm.Notification) {
 // confirm confirms the notifications that were sent.
 func (w *Watcher) confirm() {
 	w.mu.Lock()
-	confirmed := w.confirmed
-	w.confirmed = nil
+	confirmed, escalated := w.confirmed, w.escalated
+	w.confirmed, w.escalated = nil, nil
 	w.mu.Unlock()
 	for _, c := range confirmed {
 		w.core.Confirm(c)
 		w.file.saved, w.stale = false, true
 	}
+	news := slices.DeleteFunc(escalated, func(c alarm.Escalated) bool { return !w.core.ConfirmEscalation(c) })
+	w.shareSent(news)
 }
 
 // finish saves and shares for the next process which notifications were sent.

@@ -42,8 +42,11 @@ func (t *Tables) Findings() []Fault {
 		switch n := &t.Net.Places[p]; {
 		case !used[p]:
 			note(n.Pos, "place %q has no arcs", n.ID)
-		case !leaves[p] && t.Net.Model == nil:
+		case leaves[p] || t.Net.Model != nil:
+		case t.Final(p):
 			note(n.Pos, "place %q is final: no transition takes its tokens", n.ID)
+		default:
+			note(n.Pos, "place %q keeps its tokens: each transition that takes some puts as many back", n.ID)
 		}
 	}
 	return out

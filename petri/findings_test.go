@@ -45,13 +45,13 @@ func TestFindingsOfInclusiveGateways(t *testing.T) {
 		want          []string
 	}{
 		{"a join takes tokens away", "s~ > t > ", nil},
-		{"a join that always puts its token back does not", "s~ > t > s", []string{`place "s" is final: no transition takes its tokens`}},
-		{"a branch that is always taken puts the token back", "s > t > s!", []string{`place "s" is final: no transition takes its tokens`}},
+		{"a join that always puts its token back does not", "s~ > t > s", []string{`place "s" keeps its tokens: each transition that takes some puts as many back`}},
+		{"a branch that is always taken puts the token back", "s > t > s!", []string{`place "s" keeps its tokens: each transition that takes some puts as many back`}},
 		{"a branch that may be taken may leave it out", "s q > t > s? q?", nil},
 		{"a place that only branches lead to keeps its tokens", "s > t > a?", []string{`place "a" is final: no transition takes its tokens`}},
 		{"a default beside a branch without a guard is idle", "s a b > t > a! b*", []string{
 			`transition "t" never takes its default branch, to place "b": another branch has no guard`,
-			`place "a" is final: no transition takes its tokens`}},
+			`place "a" keeps its tokens: each transition that takes some puts as many back`}},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			var got []string

@@ -40,12 +40,17 @@ func (n *netReader) arc(e *element) error {
 		case "inscription":
 			inscription = n.attribute(e, value)
 		default:
-			return false
+			return n.kindAt(e, name, value, false, &kind)
 		}
 		return true
 	})
 	if err != nil {
 		return err
+	}
+	for i := range e.attrs {
+		if a := &e.attrs[i]; a.Name.Space != "" && a.Name.Space != "xmlns" {
+			n.kindAt(e, a.Name.Local, a.Value, true, &kind)
+		}
 	}
 	n.inscription(&weight, inscription)
 	err = n.each(e, elements, func(c *element) error {

@@ -3,8 +3,10 @@
 package pnml
 
 import (
+	"cmp"
 	"strings"
 
+	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
@@ -22,19 +24,34 @@ func (n *netReader) kindIn(e *element, to *arcKind) error {
 	}
 	x := kindSearch{tool: e.name == "toolspecific"}
 	x.search(child, "")
-	switch {
-	case x.kind != "" && x.other == "":
-		n.setKind(to, label{value: x.kind, pos: e.pos}, false)
-	case x.other != "" || x.unknown != "":
-		word := x.other
-		if word == "" {
-			word = x.unknown
-		}
-		n.faults.Add(e.pos, "%s in <arc> says %s; expected the kind of an arc in its attribute type, or in an element <type>", xmlscan.Tag(e.name), xmlscan.Quote(word))
-	case e.name != "toolspecific":
+	if !n.kindFound(&x, e.pos, xmlscan.Tag(e.name)+" in <arc>", to) && !x.tool {
 		n.Warnings.Add(e.pos, "ignored "+xmlscan.Tag(e.name)+" in "+xmlscan.Tag(e.in))
 	}
 	return nil
+}
+
+// kindAt reads an attribute of an arc that is not known, as kindIn does a child. One of another
+// language, such as xsi:type, can have types that are not known.
+func (n *netReader) kindAt(e *element, name string, value []byte, foreign bool, to *arcKind) bool {
+	var x kindSearch
+	x.value(name, string(value))
+	if foreign {
+		x.unknown = ""
+	}
+	return n.kindFound(&x, e.pos, "the attribute "+xmlscan.Clip(name, 60)+" of <arc>", to)
+}
+
+// kindFound takes what was said about the kind of an arc at a place, and reports whether anything was.
+func (n *netReader) kindFound(x *kindSearch, pos petri.Pos, at string, to *arcKind) bool {
+	switch {
+	case x.kind != "" && x.other == "":
+		n.setKind(to, label{value: x.kind, pos: pos}, false)
+	case x.other != "" || x.unknown != "":
+		n.faults.Add(pos, "%s says %s; expected the kind of an arc in its attribute type, or in an element <type>", at, xmlscan.Quote(cmp.Or(x.other, x.unknown)))
+	default:
+		return false
+	}
+	return true
 }
 
 // kindSearch is what is said about the kind of an arc in one of its children.

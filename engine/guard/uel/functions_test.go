@@ -44,6 +44,7 @@ func TestFunctionsAndMethods(t *testing.T) {
 		{"methods of String", map[string]any{`${s.replace('b', 'xx')}`: "axxc", `${s.concat('d')}`: "abcd", `${s.matches('a.c')}`: true, `${s.matches('b')}`: false, `${s.replaceAll('[ab]', '<$0>')}`: "<a><b>c", `${s.replaceFirst('[ab]', '-')}`: "-bc",
 			`${s.replaceAll('(a)(b)', '$2$1')}`: "bac", `${'a.b'.replaceAll('\\.', '\\$')}`: "a$b", `${'a,b,,'.split(',').size()}`: int64(2), `${'a,b,,'.split(',', -1).size()}`: int64(4), `${'a,b,c'.split(',', 2)[1]}`: "b,c", `${''.split(',').size()}`: int64(1),
 			`${'abab'.lastIndexOf('b')}`: int64(3), `${s.charAt(1)}`: "b", `${' x '.isBlank()}`: false, `${' x '.strip()}`: "x", `${s.repeat(2)}`: "abcabc", `${s.compareToIgnoreCase('ABC')}`: int64(0), `${🐎.lastIndexOf('y')}`: int64(3)}},
+		{"a number is a text where a method has a String", map[string]any{`${s.concat(7)}`: "abc7", `${s.startsWith(nothing)}`: true, `${'7'.equalsIgnoreCase(7)}`: true, `${'a7b'.split(7).size()}`: int64(2), `${'true'.matches(t)}`: true, `${s.compareTo('abd') < 0}`: true}},
 		{"methods of List and Map", map[string]any{`${xs.containsAll(xs)}`: true, `${xs.containsAll(names)}`: false, `${xs.lastIndexOf(3)}`: int64(2), `${xs.lastIndexOf(4)}`: int64(-1), `${who.getOrDefault('x', 1)}`: int64(1), `${who.getOrDefault('age', 1)}`: int64(30)}},
 	} {
 		for text, want := range group.cases {

@@ -25,7 +25,8 @@ func units16(s string) []uint16 { return utf16.Encode([]rune(s)) }
 
 // callText calls a method of String.
 func callText(r *run, s, name string, args []any) (any, bool) {
-	arg := func(i int) string {
+	arg := func(i int) string { return toText(args[i]) }
+	sequence := func(i int) string { // a CharSequence, to which nothing is coerced
 		t, ok := args[i].(string)
 		if !ok {
 			scan.Fail("%s as the argument of %s; expected a text", kind(args[i]), name)
@@ -40,14 +41,13 @@ func callText(r *run, s, name string, args []any) (any, bool) {
 	case "isBlank":
 		return strings.TrimSpace(s) == "", true
 	case "contains":
-		return strings.Contains(s, arg(0)), true
+		return strings.Contains(s, sequence(0)), true
 	case "startsWith":
 		return strings.HasPrefix(s, arg(0)), true
 	case "endsWith":
 		return strings.HasSuffix(s, arg(0)), true
 	case "equalsIgnoreCase":
-		t, ok := args[0].(string)
-		return ok && strings.EqualFold(s, t), true
+		return strings.EqualFold(s, arg(0)), true
 	case "toLowerCase":
 		return strings.ToLower(s), true
 	case "toUpperCase":
@@ -57,7 +57,7 @@ func callText(r *run, s, name string, args []any) (any, bool) {
 	case "strip":
 		return strings.TrimFunc(s, unicode.IsSpace), true
 	case "indexOf", "lastIndexOf":
-		return indexOf(s, name, arg(0)), true
+		return indexOf(s, name, sequence(0)), true
 	case "compareTo":
 		return int64(strings.Compare(s, arg(0))), true
 	case "compareToIgnoreCase":
@@ -70,7 +70,7 @@ func callText(r *run, s, name string, args []any) (any, bool) {
 	case "concat":
 		return short(s + arg(0)), true
 	case "replace":
-		return replace(s, arg(0), arg(1)), true
+		return replace(s, sequence(0), sequence(1)), true
 	case "repeat":
 		n := toLong(args[0])
 		if n < 0 || n*int64(len(s)) > scan.MaxText || n > scan.MaxText {

@@ -40,7 +40,10 @@ func (v *values) corrected(err error) error {
 	if unknown == nil || !errors.As(err, &parsed) {
 		return err
 	}
-	node := parsed.Context.Path[len(parsed.Context.Path)-1].Node()
+	var node *kong.Node // the command; a flag or an argument after it is none
+	for _, step := range parsed.Context.Path {
+		node = cmp.Or(step.Node(), node)
+	}
 	var names []string
 	if unknown[1] == "unknown flag" {
 		for _, flag := range slices.Concat(node.AllFlags(true)...) {

@@ -176,9 +176,15 @@ func (x *change) planRuns(t *turn, o *outcome, from int, of object, tokens []Pla
 func (x *change) planEnd(f *frame, taken, read []Placed, o *outcome) (*turn, error) {
 	q := f.up.loop
 	t := &turn{series: q, ends: true}
+	after := object{}
+	for _, w := range o.writes {
+		if w.f == f.up {
+			maps.Copy(after, w.fields)
+		}
+	}
 	var tokens []Placed
 	if t.Result.Text != "" || t.Until.Text != "" || t.While.Text != "" {
-		tokens = x.visible(f, taken, read, o.data)
+		tokens = also(x.visible(f, taken, read, o.data), after)
 	}
 	if t.Result.Text != "" {
 		value, err := evaluate(t.funcs.Result, tokens, x.now)
@@ -189,14 +195,8 @@ func (x *change) planEnd(f *frame, taken, read []Placed, o *outcome) (*turn, err
 			return nil, at(t.net, &t.Result, fmt.Errorf("the results have more than %d bytes", MaxData))
 		}
 	}
-	after := object{}
-	for _, w := range o.writes {
-		if w.f == f.up {
-			maps.Copy(after, w.fields)
-		}
-	}
 	var err error
-	if t.last, err = q.done(also(tokens, after), x.now); err != nil {
+	if t.last, err = q.done(tokens, x.now); err != nil {
 		return nil, err
 	}
 	if t.last && t.Into != "" {

@@ -154,6 +154,9 @@ func (n *node) exchange() (in, out []petri.Assignment) {
 	if _, apart := n.locals(); apart && m.back {
 		out = append(out, petri.Assignment{Leaves: m.all})
 	}
+	if item := n.resultItem(); item != "" {
+		in = append(in, petri.Assignment{Name: item, Value: petri.Expression{Text: "=null", Of: n.loop.Result.Of, Pos: n.loop.Result.Pos}})
+	}
 	return append(in, m.in...), append(out, m.out...)
 }
 

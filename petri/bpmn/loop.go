@@ -4,6 +4,7 @@ package bpmn
 
 import (
 	"cmp"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -118,13 +119,36 @@ func (n *node) associated(what, id string) string {
 
 // runNames returns the variables that each run of an activity has for itself.
 func (n *node) runNames() []string {
-	switch {
-	case n.loop == nil:
+	if n.loop == nil {
 		return nil
-	case n.loop.Element == "":
-		return []string{petri.LoopCounter}
 	}
-	return []string{petri.LoopCounter, n.loop.Element}
+	names := []string{petri.LoopCounter}
+	for _, name := range []string{n.loop.Element, n.resultItem()} {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+var nameInFEEL = regexp.MustCompile("^=\\s*(?:`([^`]+)`|([\\pL_][\\pL\\pN_]*))\\s*(?:\\.\\s*[\\pL_][\\pL\\pN_]*\\s*)*$")
+
+// resultItem returns the variable in which a run of a loop has its result, or "": what Zeebe's outputElement
+// or BPMN's outputDataItem names. Each run has its own, so that a run without a result has not that of another.
+func (n *node) resultItem() string {
+	if n.loop == nil {
+		return ""
+	}
+	found := nameInFEEL.FindStringSubmatch(n.loop.Result.Text)
+	if found == nil {
+		return ""
+	}
+	switch name := found[1] + found[2]; name {
+	case n.loop.Element, petri.LoopCounter, "true", "false", "null":
+		return ""
+	default:
+		return name
+	}
 }
 
 // collection returns an expression for a collection: an expression of UEL, or the name

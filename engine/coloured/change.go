@@ -2,6 +2,8 @@
 
 package coloured
 
+import "slices"
+
 // change is what happens in one instance at one time: what is chosen, taken and put, and what has to
 // be looked at again because of that.
 type change struct {
@@ -20,12 +22,12 @@ type change struct {
 	datas     [][]byte // of took
 	entered   []*frame // that it has opened for its tokens
 	writes    []write
-	fresh     []*frame // that have opened in it, and are apart from what is around
+	opens     []*frame // runs of scopes that have opened in it
 
 	// Since the last call of changed.
 	touched   []spot   // whose tokens have changed
 	emptied   []*frame // that have lost their last token
-	rewritten []*frame // that own variables which have changed
+	rewritten []rewrite
 }
 
 // at begins a change of an instance. It reuses the memory of the one before.
@@ -41,5 +43,39 @@ func (x *change) renew() {
 	x.out = x.out[:0]
 	x.entered = x.entered[:0]
 	x.writes = x.writes[:0]
-	x.fresh = x.fresh[:0]
+	x.opens = x.opens[:0]
+}
+
+// rewrite is variables of a run that have changed, and what they were.
+type rewrite struct {
+	f   *frame
+	was []byte
+}
+
+// mark is a point to which a change can be undone that has neither taken tokens nor put any.
+type mark struct{ log, thrown, rewritten int }
+
+func (x *change) mark() mark {
+	return mark{len(x.s.log.text), len(x.s.done.Thrown), len(x.rewritten)}
+}
+
+// undo takes back what has been written since a mark, and the runs of scopes in opens.
+func (x *change) undo(m mark) {
+	x.s.log.text, x.s.done.Thrown = x.s.log.text[:m.log], x.s.done.Thrown[:m.thrown]
+	for _, w := range slices.Backward(x.rewritten[m.rewritten:]) {
+		w.f.own = w.was
+	}
+	x.rewritten = x.rewritten[:m.rewritten]
+	for _, f := range slices.Backward(x.opens) {
+		all := &x.s.frames[x.i]
+		all.open = all.open[:len(all.open)-1]
+		all.last--
+		f.up.inside--
+		if q := f.of(); q != nil {
+			q.begun--
+			if q.begun == 0 {
+				f.up.loop = nil
+			}
+		}
+	}
 }

@@ -38,20 +38,41 @@ func (x *change) perform(c candidate, contested bool) bool {
 func (x *change) try(f *frame, c candidate, o *outcome) *hindrance {
 	r := &x.s.rules[c.t]
 	taken, read := r.split(x.tokensOf(c))
-	if no := x.prepare(f, r, o, taken, read, c.picked()); no != nil {
-		return no
-	}
-	x.took = x.took[:0]
+	x.renew()
 	if c.picked() {
-		x.takePicked(taken)
+		x.hold(taken)
 	} else {
 		for k := range r.effects {
 			x.takeOldest(f, &r.effects[k])
 		}
 	}
+	if no := x.plan(f, int(c.t), o, taken, read, c.picked()); no != nil {
+		if !c.picked() {
+			x.untake()
+		}
+		return no
+	}
+	if c.picked() {
+		x.took = x.took[:0]
+		x.takePicked(taken)
+	}
 	x.pass(f, int(c.t), o.contested)
 	x.finish(f, int(c.t), o)
 	return nil
+}
+
+// hold fills took with tokens that stay where they are.
+func (x *change) hold(taken []Placed) {
+	for k := range taken {
+		x.took = append(x.took, taken[k].held())
+	}
+}
+
+// untake puts back what was taken.
+func (x *change) untake() {
+	for _, h := range x.took {
+		x.openPile(x.s.frame(x.in, h.frame), h.place).add(h.lot)
+	}
 }
 
 // hindrance is why a transition cannot fire that is enabled.
@@ -71,10 +92,13 @@ func (h *hindrance) at(n *petri.Net) error {
 	return h.err
 }
 
-// prepare determines what a firing in a frame does besides what the arcs say: it fills in branches,
-// values and runs of scopes. It returns what hinders the firing; nil for nothing. The tokens that it
-// takes are picked, or the oldest.
-func (x *change) prepare(f *frame, r *rule, o *outcome, taken, read []Placed, picked bool) *hindrance {
+// plan determines what a firing in a frame does whose tokens are in took: the branches, the values and
+// the tokens to put, in out; it opens the runs of scopes that they need, and gives variables their
+// values. It returns what hinders the firing, and then has changed nothing; nil for nothing. If
+// inPlace is set, the tokens in took are still in their places or in flight.
+func (x *change) plan(f *frame, t int, o *outcome, taken, read []Placed, inPlace bool) *hindrance {
+	r := &x.s.rules[t]
+	var data []byte
 	if o.puts == nil {
 		mask, err := x.branch(r, taken, o.data)
 		o.mask = mask
@@ -84,17 +108,31 @@ func (x *change) prepare(f *frame, r *rule, o *outcome, taken, read []Placed, pi
 		if err != nil {
 			return &hindrance{what: "transition failed", err: err, timed: !errors.Is(err, errNoBranch)}
 		}
+		data = x.passes(f, t, o.data)
 	}
 	if err := x.unnamed(r, taken, o.data); err != nil {
 		return &hindrance{what: "event not thrown", err: err}
 	}
-	if place, fits := x.room(f, r, o, picked, taken); !fits {
-		return &hindrance{what: "tokens do not fit", err: petri.ErrOverflow, full: true, place: place}
+	if x.s.frames != nil && !x.s.framesLeft(x.in, uint64(len(r.outputs)+len(o.puts)+MaxRuns)) {
+		return &hindrance{what: "tokens do not fit", err: petri.ErrOverflow, full: true, place: stats.NoPlace}
 	}
-	if !x.fitsAll(f, r, o) {
-		return &hindrance{what: "tokens do not fit", err: errVariables, full: true, place: stats.NoPlace}
+	m := x.mark()
+	if r.throws {
+		x.throw(t, o.data)
 	}
-	return nil
+	if x.s.shared {
+		x.writeReturned(f, r, o)
+	}
+	if o.puts != nil {
+		x.explicit(f, o.puts)
+	} else {
+		x.byArcs(f, r, o, data)
+	}
+	no := x.fits(r, inPlace, true)
+	if no != nil {
+		x.undo(m)
+	}
+	return no
 }
 
 // split divides the picked tokens into those that are taken, the first ones of
@@ -200,19 +238,12 @@ type outcome struct {
 	given     []object // what each run gets that it begins; nil for nothing
 	writes    []write  // what runs give that it ends, or that something leaves
 	contested bool
-	replayed  bool // the tokens to put are in change.out
 }
 
-// finish completes a firing in a frame whose tokens are in took and no longer
-// in their places.
+// finish completes a firing in a frame: its tokens are in took and no longer in their places, and
+// those to put are in out.
 func (x *change) finish(f *frame, t int, o *outcome) {
 	r := &x.s.rules[t]
-	if r.throws && !o.replayed {
-		x.throw(t, o.data)
-	}
-	if x.s.shared && !o.replayed {
-		x.writeReturned(f, t, o)
-	}
 	for k := range x.took {
 		x.left(&x.took[k])
 	}
@@ -223,17 +254,6 @@ func (x *change) finish(f *frame, t int, o *outcome) {
 	}
 	if o.turn != nil && o.turn.ends {
 		x.endRun(f, o.turn)
-	}
-	x.entered = x.entered[:0]
-	switch {
-	case o.replayed: // out was filled from the log
-	case o.puts != nil:
-		x.explicit(f, o.puts)
-	default:
-		x.byArcs(f, t, o)
-	}
-	if x.s.shared {
-		x.settleWrites(true)
 	}
 	if x.s.Part != nil {
 		x.cross()
@@ -312,16 +332,14 @@ func (x *change) emptySpot(f *frame, place int32) {
 }
 
 // writeReturned writes what an action or a call returned for a firing.
-func (x *change) writeReturned(f *frame, t int, o *outcome) {
-	x.writes, x.fresh = x.writes[:0], x.fresh[:0]
-	if x.atFreshStart(&x.s.rules[t]) {
-		x.startAfresh()
-		x.s.log.note(x.i, op{kind: opAfresh})
+func (x *change) writeReturned(f *frame, r *rule, o *outcome) {
+	if r.source {
+		x.startAfresh(true)
 	}
 	if o.data == nil || o.puts != nil {
 		return
 	}
-	if g, ok := x.s.context(f, &x.s.rules[t]); ok {
+	if g, ok := x.s.context(f, r); ok {
 		if fields := x.s.fields(o.data); fields != nil {
 			x.writes = append(x.writes, write{g, fields})
 		}
@@ -329,10 +347,8 @@ func (x *change) writeReturned(f *frame, t int, o *outcome) {
 }
 
 // byArcs fills out with the tokens that the output arcs put. A token that the
-// transition takes from a place and puts back there stays as it was.
-func (x *change) byArcs(f *frame, t int, o *outcome) {
-	x.out = x.out[:0]
-	r, data := &x.s.rules[t], x.passes(f, t, o.data)
+// transition takes from a place and puts back there stays as it was; new ones carry data.
+func (x *change) byArcs(f *frame, r *rule, o *outcome, data []byte) {
 	for k := range r.effects {
 		e := &r.effects[k]
 		left := e.Put
@@ -378,7 +394,6 @@ func (x *change) byArcs(f *frame, t int, o *outcome) {
 // explicit fills out with the tokens that an action puts. They have been
 // checked.
 func (x *change) explicit(f *frame, puts []Put) {
-	x.out = x.out[:0]
 	for k := range puts {
 		at := spot{puts[k].Place, x.aim(f, puts[k].Place)}
 		h := held{lot{data: puts[k].Data, n: 1}, at}

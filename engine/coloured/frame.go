@@ -221,23 +221,19 @@ func (x *change) aim(f *frame, place int32) uint32 {
 	return x.enter(home, scope).number
 }
 
-func (x *change) enter(from *frame, scope int32) *frame {
-	return x.s.enter(from, scope, &x.entered, func(up *frame, scope int32) *frame { return x.openFrame(up, scope, 0) })
-}
-
 // enter returns the run of a scope that is another run, or that was entered from there; if there is
 // none, it enters a new one.
-func (s *scopes) enter(from *frame, scope int32, entered *[]*frame, open func(up *frame, scope int32) *frame) *frame {
+func (x *change) enter(from *frame, scope int32) *frame {
 	if from.scope == scope {
 		return from
 	}
-	for _, f := range *entered {
+	for _, f := range x.entered {
 		if f.scope == scope {
 			return f
 		}
 	}
-	f := open(s.enter(from, s.tables.ScopeParent(scope), entered, open), scope)
-	*entered = append(*entered, f)
+	f := x.openFrame(x.enter(from, x.s.Tables.ScopeParent(scope)), scope, 0)
+	x.entered = append(x.entered, f)
 	return f
 }
 
@@ -250,9 +246,7 @@ func (x *change) openFrame(up *frame, scope int32, turn int) *frame {
 	up.inside++
 	x.s.begun(f, turn)
 	x.s.log.open(x.i, f)
-	if x.s.shared && x.s.isApart(scope) && x.s.getsAll(scope) {
-		x.fresh = append(x.fresh, f)
-	}
+	x.opens = append(x.opens, f)
 	return f
 }
 
@@ -309,7 +303,10 @@ func (x *change) related(do func(*frame)) bool {
 	if len(x.touched) > most || !x.s.notes.quiet(x.in) {
 		return false
 	}
-	of := slices.Clone(x.rewritten)
+	var of []*frame
+	for _, w := range x.rewritten {
+		of = append(of, w.f)
+	}
 	for _, at := range x.touched {
 		if x.s.wide[at.place] {
 			return false

@@ -307,7 +307,9 @@ func TestVariablesThatWouldBeTooLargeAreRefused(t *testing.T) {
 		for k := range data {
 			o.puts = append(o.puts, Put{Place: int32(k + 1), Data: data[k]})
 		}
-		if no := x.prepare(&s.instances[0].frame, &s.rules[0], o, s.Tokens(0, 1), nil, true); no != nil {
+		x.renew()
+		x.hold(s.Tokens(0, 1))
+		if no := x.plan(&s.instances[0].frame, 0, o, s.Tokens(0, 1), nil, true); no != nil {
 			return no.err
 		}
 		return nil

@@ -271,7 +271,7 @@ func (x *change) review(id int32, n *note) {
 	touched := func(looks func(place int32) bool) bool {
 		return slices.ContainsFunc(x.touched, func(at spot) bool { return looks(at.place) && x.s.sees(x.in, f, at) })
 	}
-	rewritten := slices.ContainsFunc(x.rewritten, f.within)
+	rewritten := slices.ContainsFunc(x.rewritten, func(w rewrite) bool { return f.within(w.f) })
 	switch n.kind {
 	case noteNo:
 		gone = rewritten || touched(r.looksAt)

@@ -4,12 +4,10 @@ package coloured
 
 import (
 	"encoding/json"
-	"math"
 	"slices"
 
 	"github.com/pnagent/pnagent/engine/internal/shard"
 	"github.com/pnagent/pnagent/engine/plain"
-	"github.com/pnagent/pnagent/petri"
 )
 
 // reader applies operations of a log to a shard. The first one that does not fit is an error.
@@ -110,11 +108,8 @@ func (r *reader) apply(o *op) {
 		r.turn = &turn{series: f.up.loop, ends: true, last: o.flag, result: o.data}
 	case opOwn:
 		f, values := r.frame(o.frame), objectOf(o.data)
-		if values == nil || !s.shared {
-			r.Fail("variables of run %d, which owns none", o.frame)
-		}
-		if r.Err == nil {
-			s.at(int(r.in.index), r.now).setOwn(f, values, false)
+		if r.Err == nil && (values == nil || !s.shared || !s.at(i, r.now).setOwn(f, values, false)) {
+			r.Fail("variables of run %d, which owns none, or which are too large", o.frame)
 		}
 	case opAfresh:
 		if s.shared {
@@ -263,15 +258,10 @@ func (r *reader) clock(o *op) {
 }
 
 func (r *reader) inject(o *op) {
-	s, f := r.s, r.home(o.spot)
-	if r.Err != nil {
-		return
+	r.home(o.spot) // if it is in a run of a scope, that has opened before
+	if r.Err == nil && (o.id == 0 || o.n == 0 || r.s.at(int(r.in.index), r.now).inject(o.held) != nil) {
+		r.Fail("instance %d: %d tokens from %d on more in place %q", r.instance(), o.n, o.id, r.s.Tables.Net.Places[o.place].ID)
 	}
-	if _, total := f.piles.count(o.place); o.id == 0 || o.n == 0 || total+o.n < o.n {
-		r.Fail("instance %d: %d tokens from %d on more in place %q", r.instance(), o.n, o.id, s.Tables.Net.Places[o.place].ID)
-		return
-	}
-	s.at(int(r.in.index), r.now).inject(o.held) // the runs that it is put into have opened before
 }
 
 // fire fires a transition.
@@ -297,9 +287,7 @@ func (r *reader) fire(o *op) {
 		r.refire(x, f, int(o.transition), o.flag)
 	}
 	if r.Err != nil {
-		for _, h := range x.took { // it did not fire
-			x.openPile(s.frame(r.in, h.frame), h.place).add(h.lot)
-		}
+		x.untake()
 	}
 }
 
@@ -336,7 +324,7 @@ func (r *reader) refire(x *change, f *frame, t int, contested bool) {
 		x.in.lastID = max(x.in.lastID, h.id+uint64(h.n)-1)
 	}
 	x.pass(f, t, contested)
-	x.finish(f, t, &outcome{turn: r.turn, replayed: true})
+	x.finish(f, t, &outcome{turn: r.turn})
 	r.turn = nil
 }
 
@@ -367,19 +355,10 @@ func (x *change) fair(f *frame, r *rule) bool {
 	}
 	for k := range x.out {
 		h := &x.out[k]
-		_, total := x.s.frame(x.in, h.frame).piles.count(h.place)
-		if slices.ContainsFunc(r.effects, func(e petri.Effect) bool { return e.Place == h.place && e.Reset }) {
-			total = 0
-		}
-		sum := uint64(total)
-		for j := range x.out[:k+1] {
-			if x.out[j].spot == h.spot {
-				sum += uint64(x.out[j].n)
-			}
-		}
-		if h.n == 0 || h.id == 0 || x.s.Outside(int(h.place)) || !slices.Contains(r.reach, h.place) || !x.s.sees(x.in, sees, h.spot) || sum > math.MaxUint32 {
+		if h.n == 0 || h.id == 0 || x.s.Outside(int(h.place)) || !slices.Contains(r.reach, h.place) || !x.s.sees(x.in, sees, h.spot) {
 			return false
 		}
 	}
-	return all == 0
+	_, full := x.full(r, false)
+	return all == 0 && !full
 }

@@ -25,7 +25,6 @@ type rule struct {
 	effects     []petri.Effect
 	outputs     []int32 // the places of its output arcs
 	reach       []int32 // those, and into which it puts tokens for a loop
-	most        uint64  // a bound of what it puts into one place
 	branches    []petri.BranchArc
 	join        *petri.JoinTest
 	values      bool        // it evaluates something before it fires: see valued
@@ -83,14 +82,13 @@ func (s *Shard) compile(bindings []Binding) {
 		r := rule{Binding: &bindings[tr], rank: rank, held: t.Held(tr),
 			preempts: t.Net.Transitions[tr].Preempts, source: t.Source(tr), throws: t.Net.Transitions[tr].Throws.Kind != petri.EventNone, alternative: t.Net.Transitions[tr].Alternative, conds: t.Conds(tr), join: t.Join(tr), sights: sights(t, tr)}
 		r.effects, r.branches = t.Effects(tr), t.Branches(tr)
-		r.most = MaxTaken
 		for _, e := range r.effects {
 			if e.Put > 0 {
-				r.outputs, r.most = append(r.outputs, e.Place), r.most+uint64(e.Put)
+				r.outputs = append(r.outputs, e.Place)
 			}
 		}
 		for _, b := range r.branches {
-			r.outputs, r.most = append(r.outputs, b.Place), r.most+uint64(b.Put)
+			r.outputs = append(r.outputs, b.Place)
 		}
 		r.reach = slices.Clip(r.outputs)
 		r.single = len(r.conds) == 1 && r.conds[0] == (petri.Cond{Place: r.conds[0].Place, Lo: 1}) && r.join == nil && !r.preempts

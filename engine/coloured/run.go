@@ -179,16 +179,15 @@ func (x *change) end(id int32, o Outcome) (unevaluated bool, err error) {
 	}
 	f := x.s.frame(x.in, l.frame)
 	x.s.rebased(x.in, f, r, l, res)
-	if no := x.prepare(f, r, res, l.taken, l.read, true); no != nil && no.full {
+	x.renew()
+	x.hold(l.taken)
+	if no := x.plan(f, t, res, l.taken, l.read, true); no != nil && no.full {
 		return false, no.at(x.s.Tables.Net)
 	} else if no != nil {
 		return true, fmt.Errorf("%w: %w", ErrOutcome, no.err)
 	}
-	x.took = x.took[:0]
 	for k := range l.taken {
-		p := &l.taken[k]
-		x.s.pileOf(x.in, p).flying--
-		x.took = append(x.took, p.held())
+		x.s.pileOf(x.in, &l.taken[k]).flying--
 	}
 	x.s.drop(x.in, id, true)
 	x.finish(f, t, res)

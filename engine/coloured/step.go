@@ -284,38 +284,39 @@ func (s *Shard) Arrive(i, place int, data []byte, n uint32, now int64) error {
 	if n == 0 {
 		return nil
 	}
-	if _, total := in.piles.count(int32(place)); total+n < n || !s.framesLeft(in, 1) {
+	if !s.framesLeft(in, 1) {
 		return fmt.Errorf("place %q: %w", s.Tables.Net.Places[place].ID, petri.ErrOverflow)
 	}
 	x := s.at(i, now)
-	if s.shared && !x.fitsAll(&in.frame, nil, &outcome{puts: []Put{{Place: int32(place), Data: data}}}) {
-		return fmt.Errorf("place %q: %w", s.Tables.Net.Places[place].ID, errVariables)
-	}
 	x.renew()
-	x.inject(held{lot{data: data, n: n}, spot{int32(place), x.aim(&in.frame, int32(place))}})
+	m := x.mark()
+	if no := x.inject(held{lot{data: data, n: n}, spot{int32(place), x.aim(&in.frame, int32(place))}}); no != nil {
+		x.undo(m)
+		return fmt.Errorf("place %q: %w", s.Tables.Net.Places[place].ID, no.err)
+	}
 	x.revive()
 	return nil
 }
 
-// inject puts a lot. It gives the lot an identity if it has none. A log has the lot with its data,
-// from which a replay derives what is written.
-func (x *change) inject(h held) {
+// inject puts a lot unless something hinders that. It gives the lot an identity if it has none. A log
+// has the lot with its data, from which a replay derives what is written.
+func (x *change) inject(h held) *hindrance {
 	x.took, x.out = x.took[:0], append(x.out[:0], h)
-	x.name()
-	if h.id != 0 {
-		x.in.lastID = max(x.in.lastID, h.id+uint64(h.n)-1)
-	}
-	x.s.log.note(x.i, op{kind: opInject, held: x.out[0]})
 	if x.s.shared {
-		if x.atFreshStart(nil) {
-			x.startAfresh()
-		}
+		x.startAfresh(false)
 		x.out[0].data = x.keep(h.spot, h.data)
-		x.settleWrites(false)
 	}
+	if no := x.fits(nil, false, false); no != nil {
+		return no
+	}
+	x.name()
+	h.id = x.out[0].id
+	x.in.lastID = max(x.in.lastID, h.id+uint64(h.n)-1)
+	x.s.log.note(x.i, op{kind: opInject, held: h})
 	x.place()
 	x.in.move()
 	x.changed()
+	return nil
 }
 
 // admit returns an error if an instance cannot take more work or the data is

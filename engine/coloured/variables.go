@@ -146,62 +146,65 @@ func (x *change) news(writes []write) map[*frame]object {
 	return all
 }
 
-// settleWrites gives variables their values after a firing, an injection, or a part of it. A new
-// run that gets all variables around it sees what the firing writes there, too.
-func (x *change) settleWrites(log bool) {
-	if len(x.writes) == 0 && len(x.fresh) == 0 {
-		return
+// settleWrites gives variables their values after a firing, an injection, or a part of it, and reports
+// whether those of each run have at most MaxData bytes. A new run that gets all variables around it
+// sees what is written there, too.
+func (x *change) settleWrites(log bool) (fits bool) {
+	if !x.s.shared || len(x.writes) == 0 && len(x.opens) == 0 {
+		return true
 	}
 	all := x.news(x.writes)
-	fresh := make(map[*frame]bool, len(x.fresh))
-	for _, f := range x.fresh {
-		fresh[f] = true
-		if all[f] == nil {
+	for _, f := range x.opens {
+		if all[f] == nil && x.s.copies(f) {
 			all[f] = object{}
 		}
 	}
 	for _, f := range slices.SortedFunc(maps.Keys(all), func(f, g *frame) int { return cmp.Compare(f.number, g.number) }) {
 		values := all[f]
-		if fresh[f] {
+		if len(x.opens) > 0 && f.number >= x.opens[0].number && x.s.copies(f) {
 			values = object{}
 			for _, over := range []object{x.s.fields(x.s.seenIn(f.up)), x.s.lead(f), all[f]} {
 				maps.Copy(values, over)
 			}
 		}
-		if len(values) > 0 {
-			x.setOwn(f, values, log)
+		if len(values) > 0 && !x.setOwn(f, values, log) {
+			return false
 		}
 	}
-	x.writes, x.fresh = x.writes[:0], x.fresh[:0]
+	x.writes, x.opens = x.writes[:0], x.opens[:0]
+	return true
 }
 
-// setOwn gives variables that a run owns values.
-func (x *change) setOwn(f *frame, values object, log bool) {
+// copies reports whether a run has its own copy of all variables around it.
+func (s *scopes) copies(f *frame) bool { return s.isApart(f.scope) && s.getsAll(f.scope) }
+
+// setOwn gives variables that a run owns values, unless they are too large.
+func (x *change) setOwn(f *frame, values object, log bool) bool {
 	o := object{}
 	maps.Copy(o, x.s.fields(f.own))
 	maps.Copy(o, values)
-	f.own = o.data()
-	x.s.longest = max(x.s.longest, len(f.own))
-	x.rewritten = append(x.rewritten, f)
+	text := o.data()
+	if len(text) > MaxData {
+		return false
+	}
+	x.rewritten = append(x.rewritten, rewrite{f, f.own})
+	f.own = text
 	if log {
 		x.s.log.own(x.i, f, values)
 	}
+	return true
 }
 
-// atFreshStart reports whether an instance is at its end, begins again with a firing, or with an
-// injection, which has no rule, and so forgets its variables.
-func (x *change) atFreshStart(r *rule) bool {
-	if r != nil && !r.source || x.in.own == nil {
-		return false
+// startAfresh makes an instance that begins again forget its variables, if it is at its end.
+func (x *change) startAfresh(log bool) {
+	if end, _ := x.s.atEnd(x.in); !end || x.in.own == nil {
+		return
 	}
-	end, _ := x.s.atEnd(x.in)
-	return end
-}
-
-// startAfresh makes an instance forget its variables.
-func (x *change) startAfresh() {
+	x.rewritten = append(x.rewritten, rewrite{&x.in.frame, x.in.own})
 	x.in.own = nil
-	x.rewritten = append(x.rewritten, &x.in.frame)
+	if log {
+		x.s.log.note(x.i, op{kind: opAfresh})
+	}
 }
 
 // rebase returns the data that an action returned, over what others have written since it
@@ -274,14 +277,6 @@ func (o object) data() []byte {
 		out = append(append(append(out, key...), ':'), o[name]...)
 	}
 	return append(out, '}')
-}
-
-// size returns about the length of data.
-func (o object) size() (n int) {
-	for name, value := range o {
-		n += len(name) + len(value) + len(`"":,`)
-	}
-	return n
 }
 
 // has reports whether a field has a value.

@@ -39,22 +39,26 @@ func (x *change) try(f *frame, c candidate, o *outcome) *hindrance {
 	r := &x.s.rules[c.t]
 	taken, read := r.split(x.tokensOf(c))
 	x.renew()
-	if c.picked() {
+	switch {
+	case r.preempts: // the runs that have its tokens are cancelled if it fires
 		x.hold(taken)
-	} else {
+	case c.picked():
+		x.takePicked(taken)
+	default:
 		for k := range r.effects {
 			x.takeOldest(f, &r.effects[k])
 		}
 	}
-	if no := x.plan(f, int(c.t), o, taken, read, c.picked()); no != nil {
-		if !c.picked() {
-			x.untake()
-		}
-		return no
-	}
-	if c.picked() {
+	no := x.plan(f, int(c.t), o, taken, read, r.preempts)
+	switch {
+	case no != nil && !r.preempts:
+		x.untake()
+	case no == nil && r.preempts:
 		x.took = x.took[:0]
 		x.takePicked(taken)
+	}
+	if no != nil {
+		return no
 	}
 	x.pass(f, int(c.t), o.contested)
 	x.finish(f, int(c.t), o)

@@ -13,8 +13,14 @@ import (
 // fits gives variables their values, and returns a hindrance if these are too large in any run, or if
 // the tokens in out are too many for a place. r is nil for an injection.
 func (x *change) fits(r *rule, inPlace, log bool) *hindrance {
-	if place, full := x.full(r, inPlace); full {
-		return &hindrance{what: "tokens do not fit", err: petri.ErrOverflow, full: true, place: place}
+	all := x.in.lastID // there are no more tokens
+	for k := range x.out {
+		all += uint64(x.out[k].n)
+	}
+	if all > math.MaxUint32 {
+		if place, full := x.full(r, inPlace); full {
+			return &hindrance{what: "tokens do not fit", err: petri.ErrOverflow, full: true, place: place}
+		}
 	}
 	if !x.settleWrites(log) {
 		return &hindrance{what: "tokens do not fit", err: errVariables, full: true, place: stats.NoPlace}
@@ -33,17 +39,10 @@ func (x *change) full(r *rule, inPlace bool) (place int32, full bool) {
 		}
 		return n
 	}
-	all := uint64(0)
-	for k := range x.out {
-		all += uint64(x.out[k].n)
-	}
 	for k := range x.out {
 		h := &x.out[k]
 		_, total := x.s.frame(x.in, h.frame).piles.count(h.place)
 		left := uint64(total)
-		if left+all <= math.MaxUint32 {
-			continue
-		}
 		if r != nil && slices.ContainsFunc(r.effects, func(e petri.Effect) bool { return e.Place == h.place && e.Reset }) {
 			left = 0
 		} else if inPlace {

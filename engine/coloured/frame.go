@@ -303,7 +303,7 @@ func (x *change) related(do func(*frame)) bool {
 	if len(x.touched) > most || !x.s.notes.quiet(x.in) {
 		return false
 	}
-	var of []*frame
+	of := make([]*frame, 0, 16)
 	for _, w := range x.rewritten {
 		of = append(of, w.f)
 	}

@@ -258,8 +258,8 @@ func (r *reader) clock(o *op) {
 }
 
 func (r *reader) inject(o *op) {
-	r.home(o.spot) // if it is in a run of a scope, that has opened before
-	if r.Err == nil && (o.id == 0 || o.n == 0 || r.s.at(int(r.in.index), r.now).inject(o.held) != nil) {
+	f := r.home(o.spot) // if that is a run of a scope, it has opened before
+	if _, total := f.piles.count(o.place); r.Err == nil && (total+o.n < o.n || o.id == 0 || o.n == 0 || r.s.at(int(r.in.index), r.now).inject(o.held) != nil) {
 		r.Fail("instance %d: %d tokens from %d on more in place %q", r.instance(), o.n, o.id, r.s.Tables.Net.Places[o.place].ID)
 	}
 }

@@ -38,10 +38,10 @@ type dialect struct {
 
 var (
 	postgres = dialect{name: "postgres", numbers: true, explain: "EXPLAIN (VERBOSE, FORMAT JSON) ", estimate: "SELECT reltuples FROM pg_class WHERE oid = to_regclass($1)", clock: "SELECT clock_timestamp() AT TIME ZONE 'UTC'",
-		// Without row_security, PostgreSQL returns an error instead of leaving out rows. With jit, which it has from version 11
-		// on, it compiles queries of large tables at each poll, which takes many times as long as they run. All settings end with the
-		// transaction, so a PgBouncer may be between.
-		begin: "SELECT set_config('statement_timeout', '%d', true), set_config('row_security', 'off', true), " +
+		// Without row_security, PostgreSQL returns an error instead of leaving out rows. At each poll it would start workers
+		// for queries of large tables, and compile them with jit, which it has from version 11 on: both take many times as long as
+		// these queries run. All settings end with the transaction, so a PgBouncer may be between.
+		begin: "SELECT set_config('statement_timeout', '%d', true), set_config('row_security', 'off', true), set_config('max_parallel_workers_per_gather', '0', true), " +
 			"CASE WHEN current_setting('jit', true) IS NOT NULL THEN set_config('jit', 'off', true) END",
 		indexes: `SELECT 1 FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid
 JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = i.indkey[0]

@@ -72,21 +72,24 @@ func TestTheUserOfAServerNeedsToReadAndCannotWrite(t *testing.T) {
 	}
 }
 
-// TestPostgreSQLCompilesNoQuery has a server that compiles each query, as others do with large tables.
-func TestPostgreSQLCompilesNoQuery(t *testing.T) {
+// TestAQueryHasNoCompilerAndNoWorkers has a server that compiles each query and starts workers for it, as others do with large
+// tables.
+func TestAQueryHasNoCompilerAndNoWorkers(t *testing.T) {
 	t.Parallel()
 	s := newPostgres(t)
-	change(t, s.open("pgx", s.address), "ALTER DATABASE "+s.database+" SET jit_above_cost = 0")
+	for _, setting := range []string{"jit_above_cost", "parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size"} {
+		change(t, s.open("pgx", s.address), "ALTER DATABASE "+s.database+" SET "+setting+" = 0")
+	}
 	own := ownConfig(t, s.address)
-	const explain = "EXPLAIN (ANALYZE, FORMAT JSON) SELECT COUNT(*) FROM pg_class"
-	if plan := s.word("pgx", explain); !strings.Contains(plan, `"JIT"`) {
-		t.Skip("this PostgreSQL cannot compile queries")
+	const explain, jit, workers = "EXPLAIN (ANALYZE, FORMAT JSON) SELECT SUM(LENGTH(relname)) FROM pg_class", `"JIT"`, `"Workers Launched"`
+	if plan := s.word("pgx", explain); !strings.Contains(plan, jit) || !strings.Contains(plan, workers) {
+		t.Skip("this PostgreSQL has no compiler: ", plan)
 	}
 	err := own.Database.read(t.Context(), func(tx *transaction) error {
 		var plan string
 		err := tx.QueryRowContext(t.Context(), explain).Scan(&plan)
-		if strings.Contains(plan, `"JIT"`) {
-			t.Errorf("%s; expected that the adapter has PostgreSQL compile nothing", plan)
+		if strings.Contains(plan, jit) || strings.Contains(plan, workers) {
+			t.Errorf("%s; expected neither a compiler nor workers", plan)
 		}
 		return err
 	})

@@ -52,11 +52,12 @@ func Probe(ctx context.Context, d *Database, m *Mapping) (version string, err er
 	return version, nil
 }
 
-// probeTable reads no row of a table. If that fails, it does so for each column.
+// probeTable reads no row of a table. If that fails, it does so for each column. Columns have an alias of the table before them:
+// without it, a name that is no column may be the table itself in PostgreSQL, and a text in SQLite.
 func (d *Database) probeTable(ctx context.Context, n need) error {
 	read := func(columns string) error {
 		return d.read(ctx, func(tx *transaction) error {
-			rows, err := tx.QueryContext(ctx, "SELECT "+columns+" FROM "+n.name()+" WHERE 1 = 0")
+			rows, err := tx.QueryContext(ctx, "SELECT "+columns+" FROM "+n.name()+" x WHERE 1 = 0")
 			if err != nil {
 				return explained(err)
 			}
@@ -64,7 +65,7 @@ func (d *Database) probeTable(ctx context.Context, n need) error {
 			return explained(errors.Join(err, rows.Close()))
 		})
 	}
-	if read(strings.Join(n.columns, ", ")) == nil {
+	if read("x."+strings.Join(n.columns, ", x.")) == nil {
 		return nil
 	}
 	if err := read("1"); err != nil {
@@ -72,7 +73,7 @@ func (d *Database) probeTable(ctx context.Context, n need) error {
 	}
 	var faults []error
 	for _, c := range n.columns {
-		if err := read(c); err != nil {
+		if err := read("x." + c); err != nil {
 			faults = append(faults, fmt.Errorf("column %s of table %s: %w", c, n.name(), err))
 		}
 	}

@@ -39,6 +39,10 @@ test-peers: ## the same for tests of large peers: engines in Java and Python, da
 controlplane: ## build etcd and Kubernetes' control plane for the tests of attach/kubernetes, in ten minutes or more, and run these
 	PNAGENT_CONTROLPLANE=build $(GO) test -count=1 -tags peers -timeout 2h -run 'Stuck|Cron|Memory|Argo' -v ./attach/kubernetes
 
+.PHONY: n8n
+n8n: ## install n8n, which has 2,100 packages of npm, in five minutes or more, and run the test of attach/sqldb with it
+	PNAGENT_N8N=install $(GO) test -count=1 -tags peers -timeout 1h -run TestN8nItself -v ./attach/sqldb
+
 .PHONY: times
 times: ## run test and test-peers, and write how long each package took into docs/design/tests.md
 	@set -e; times=$$(mktemp -d); trap 'rm -rf $$times' EXIT; \

@@ -22,11 +22,16 @@ import (
 // newNode starts an engine of testdata that is written in JavaScript, or skips the test.
 func newNode(t *testing.T, dir, address string) *engine {
 	t.Helper()
+	return startNode(t, dir, address, npmtest.Install(t, filepath.Join("testdata", dir)))
+}
+
+// startNode does that with packages of a directory.
+func startNode(t *testing.T, dir, address, lib string) *engine {
+	t.Helper()
 	node := enginetest.Program(t, "node")
 	if version, err := exec.CommandContext(t.Context(), node, "--version").Output(); err != nil || string(version) < "v20" {
 		t.Skipf("Node.js %s, %v; the engine needs 20 or later", version, err)
 	}
-	lib := npmtest.Install(t, filepath.Join("testdata", dir))
 	file, err := filepath.Abs(filepath.Join("testdata", dir, "engine.js"))
 	if err != nil {
 		t.Fatal(err)

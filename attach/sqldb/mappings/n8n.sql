@@ -17,8 +17,10 @@ SELECT 'not stored by n8n' AS version
 SELECT id AS definition, id AS net, 1 AS version, name FROM workflow_entity
 
 -- query: open
+-- By workflow, because n8n 2.40 has an index of executions by their workflow and status.
 SELECT CAST(id AS text) AS token, "workflowId" AS definition, 'execution' AS activity, CAST(id AS text) AS instance, "createdAt" AS since, NULL AS label
-FROM execution_entity WHERE status IN ('new', 'running', 'waiting') AND "deletedAt" IS NULL
+FROM (SELECT id AS workflow FROM workflow_entity) w JOIN execution_entity e ON e."workflowId" = w.workflow
+WHERE e.status IN ('new', 'running', 'waiting') AND e."deletedAt" IS NULL
 LIMIT :limit
 
 -- query: why
@@ -31,7 +33,8 @@ SELECT CAST(id AS text) AS token, 'execution' AS activity,
       WHEN "waitTill" <= :now THEN 'its time has come, and n8n has not resumed it' WHEN "waitTill" >= '3000-01-01' THEN 'waits for a call or a form' ELSE 'waits' END,
     ', mode ', mode, CASE WHEN "retryOf" IS NOT NULL THEN CONCAT(', retry of ', "retryOf") ELSE '' END) AS what,
   NULL AS detail
-FROM execution_entity WHERE status IN ('new', 'running', 'waiting') AND "deletedAt" IS NULL
+FROM (SELECT id AS workflow FROM workflow_entity) w JOIN execution_entity e ON e."workflowId" = w.workflow
+WHERE e.status IN ('new', 'running', 'waiting') AND e."deletedAt" IS NULL
 LIMIT :limit
 
 -- query: floor

@@ -32,6 +32,7 @@ exports.work = async (workers, file, ...args) => {
 // kill kills workers.
 exports.kill = async (workers) => {
   for (const w of workers.splice(0)) {
+    if (w.exitCode !== null || w.signalCode !== null) continue; // it has ended
     const ended = new Promise((resolve) => w.once('exit', resolve));
     w.kill('SIGKILL');
     await ended;

@@ -3,6 +3,7 @@
 package coloured
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -111,17 +112,8 @@ type Retry struct {
 
 // after returns how long to wait after a number of failures.
 func (r *Retry) after(failures int32) int64 {
-	first, factor := r.First, r.Factor
-	if first == 0 {
-		first = 1e6
-	}
-	if factor == 0 {
-		factor = 2
-	}
-	longest := r.Max
-	if longest == 0 {
-		longest = max(60e6, first)
-	}
+	first, factor := cmp.Or(r.First, 1e6), cmp.Or(r.Factor, 2)
+	longest := cmp.Or(r.Max, max(60e6, first))
 	return int64(min(float64(first)*math.Pow(factor, float64(failures-1)), float64(longest)))
 }
 

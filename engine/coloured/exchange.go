@@ -159,11 +159,9 @@ func (s *scopes) assign(x *exchange, of []object, tokens []Placed, lead object, 
 // valued evaluates what a firing in a frame does to runs of scopes, and what these get and give. It
 // returns an error if a function panics or its result does not fit.
 func (x *change) valued(f *frame, r *rule, o *outcome, taken, read []Placed) error {
-	if err := x.give(f, r, taken, o); err != nil {
-		return err
-	}
-	var err error
+	err := x.give(f, r, taken, o)
 	switch {
+	case err != nil:
 	case r.begins != nil:
 		o.turn, err = x.planBegin(f, r, x.visible(f, taken, read, o.data), o)
 	case r.in != nil: // what the run gets that it begins
@@ -215,11 +213,8 @@ func (x *change) give(f *frame, r *rule, taken []Placed, o *outcome) error {
 		if len(taken) > 0 {
 			token.Place, token.Token.ID, token.Token.Injected = taken[0].Place, taken[0].Token.ID, taken[0].Token.Injected
 		}
-		if around := x.s.seenIn(g.up); x.s.isApart(g.scope) && around != nil {
-			token.Token.Data = around
-			if inside != nil {
-				token.Token.Data = x.s.over(around, inside)
-			}
+		if x.s.isApart(g.scope) {
+			token.Token.Data = x.s.over(x.s.seenIn(g.up), inside)
 		}
 		fields, err := x.s.assign(e, []object{x.s.fields(inside)}, []Placed{token}, x.s.lead(g), x.now)
 		if err != nil {

@@ -3,6 +3,8 @@
 package coloured
 
 import (
+	"cmp"
+
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -83,11 +85,7 @@ func (l *look) ready(i int, in *instance) {
 		if !l.s.holds(in, f, int(t)) || l.s.notes.blocked(in, f, int(t)) || !l.Once(t, 2*int64(i)+1) {
 			return
 		}
-		since := l.s.latest(f, &l.s.rules[t])
-		if since == 0 {
-			since = l.Now()
-		}
-		l.Enabled(int(t), since)
+		l.Enabled(int(t), cmp.Or(l.s.latest(f, &l.s.rules[t]), l.Now()))
 	}
 	for f, p := range l.s.filled(in) {
 		for _, t := range l.s.Triggered[p.place] {
@@ -161,7 +159,7 @@ func (s *Shard) waits(out []stats.Wait, in *instance, at spot, run int32) []stat
 }
 
 // actor returns the oldest frame in which a transition can act that sees a
-// spot; ok is false if none is open.
+// spot; the instance, and false, if none is open.
 func (s *Shard) actor(in *instance, t int, at spot) (f *frame, ok bool) {
 	home := s.frame(in, at.frame)
 	for f := range s.actors(in, t) {
@@ -169,7 +167,7 @@ func (s *Shard) actor(in *instance, t int, at spot) (f *frame, ok bool) {
 			return f, true
 		}
 	}
-	return nil, false
+	return &in.frame, false
 }
 
 // why appends what a transition waits for that could take or test a token of a

@@ -63,7 +63,6 @@ func (s *Shard) compileLoop(sc *petri.Scope, scope int32, begin, end int, funcs 
 			l.out, s.rules[begin].reach = append(l.out, e), append(s.rules[begin].reach, e.Place)
 		}
 	}
-	s.looped = true
 }
 
 // inLoop reports whether a place is in the scope of the runs of a loop.

@@ -29,8 +29,7 @@ func TestOperationsAreReadAsTheyWereWritten(t *testing.T) {
 		{kind: opOver, flag: true, held: held{spot: spot{frame: 4}}},
 		{kind: opOwn, held: held{lot{data: []byte("{}")}, spot{frame: 4}}},
 		{kind: opAfresh},
-		{kind: opIs, turn: 2, rest: finished, order: []uint16{5, 4}, held: held{lot: lot{id: 9, n: 8}}},
-		{kind: opOpened, held: held{spot: spot{frame: 4}}},
+		{kind: opIs, turn: 2, rest: finished, order: []uint16{5, 4}, held: held{lot{id: 9, n: 8}, spot{frame: 4}}},
 		{kind: opPile, held: held{spot: spot{1, 4}}, lots: []lot{{id: 3, injected: 7, n: 2}, {id: 9, injected: 7, data: []byte("x"), n: 1}}},
 	} {
 		c := codec{rules: 3, places: 2, scopes: 2, orders: 2, turns: 3, scoped: true}

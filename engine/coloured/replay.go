@@ -13,10 +13,11 @@ import (
 // reader applies operations of a log to a shard. The first one that does not fit is an error.
 type reader struct {
 	shard.Reader
-	s    *Shard
-	in   *instance // of the operation
-	now  int64     // of the log
-	turn *turn     // what the next firing does to a loop
+	s      *Shard
+	in     *instance // of the operation
+	number int       // of the instance
+	now    int64     // of the log
+	turn   *turn     // what the next firing does to a loop
 }
 
 // Replay applies and counts the Log of a Ready, as of now, the time at which
@@ -38,21 +39,18 @@ func (s *Shard) Replay(text []byte, now int64) error {
 		c.op(&o)
 		i, err := s.Index(o.number)
 		if r.Err == nil && err == nil {
-			r.in = &s.instances[i]
+			r.in, r.number = &s.instances[i], o.number
 			r.apply(&o)
 		}
 	}
 	return r.Err
 }
 
-// instance returns the number of the instance, for people.
-func (r *reader) instance() int { return r.s.Number(int(r.in.index)) }
-
 // frame returns the run of a scope with a number, which must be open.
 func (r *reader) frame(number uint32) *frame {
 	f := r.s.frame(r.in, number)
 	if f.number != number {
-		r.Fail("instance %d: run %d of a scope, which is not open", r.instance(), number)
+		r.Fail("instance %d: run %d of a scope, which is not open", r.number, number)
 	}
 	return f
 }
@@ -61,7 +59,7 @@ func (r *reader) frame(number uint32) *frame {
 func (r *reader) actor(t int32, number uint32) *frame {
 	f := r.frame(number)
 	if r.Err == nil && (r.s.Elsewhere(int(t)) || f.scope != r.s.Tables.ActsIn(int(t))) {
-		r.Fail("instance %d: transition %q acts in run %d of another scope, or in another part", r.instance(), r.s.Tables.Net.Transitions[t].ID, number)
+		r.Fail("instance %d: transition %q acts in run %d of another scope, or in another part", r.number, r.s.Tables.Net.Transitions[t].ID, number)
 	}
 	return f
 }
@@ -102,7 +100,7 @@ func (r *reader) apply(o *op) {
 	case opOver:
 		f := r.frame(o.frame)
 		if f.of() == nil || f.ended {
-			r.Fail("instance %d: run %d of a loop that is over, or is none", r.instance(), o.frame)
+			r.Fail("instance %d: run %d of a loop that is over, or is none", r.number, o.frame)
 			return
 		}
 		r.turn = &turn{series: f.up.loop, ends: true, last: o.flag, result: o.data}
@@ -117,12 +115,6 @@ func (r *reader) apply(o *op) {
 		}
 	case opIs:
 		r.is(o)
-	case opOpened:
-		if s.frames == nil || o.frame < s.frames[i].last {
-			r.Fail("instance %d: %d runs of scopes have opened, and more are open", r.instance(), o.frame)
-			return
-		}
-		s.frames[i].last = o.frame
 	case opPile:
 		r.pile(o)
 	default:
@@ -134,7 +126,7 @@ func (r *reader) apply(o *op) {
 func (r *reader) rest(flags uint8) {
 	switch {
 	case flags&(flags-1) != 0:
-		r.Fail("instance %d is at rest as %b", r.instance(), flags)
+		r.Fail("instance %d is at rest as %b", r.number, flags)
 	case flags == revived:
 		r.s.Revive(&r.in.flags)
 	default:
@@ -144,14 +136,16 @@ func (r *reader) rest(flags uint8) {
 
 // open opens a run of a scope.
 func (r *reader) open(o *op) {
-	s, up := r.s, r.frame(o.up)
-	if o.scope == 0 || up.scope != s.Tables.ScopeParent(o.scope) || s.frames == nil || o.frame <= s.frames[r.in.index].last {
-		r.Fail("instance %d: run %d of scope %d opens in run %d", r.instance(), o.frame, o.scope, o.up)
+	s, up, open := r.s, r.frame(o.up), r.s.opened(r.in)
+	if o.scope == 0 || up.scope != s.Tables.ScopeParent(o.scope) || o.frame == 0 || len(open) > 0 && o.frame <= open[len(open)-1].number {
+		r.Fail("instance %d: run %d of scope %d opens in run %d", r.number, o.frame, o.scope, o.up)
 	}
 	if r.Err != nil {
 		return
 	}
-	s.frames[r.in.index].last = o.frame - 1
+	all := &s.frames[r.in.index]
+	defer func(last uint32) { all.last = max(all.last, last) }(all.last)
+	all.last = o.frame - 1
 	f := s.at(int(r.in.index), r.now).openFrame(up, o.scope, int(o.turn))
 	f.turn, f.ended = int(o.turn), o.flag
 }
@@ -166,7 +160,7 @@ func (r *reader) loop(o *op) {
 	}
 	f, n := r.frame(o.frame), int(o.n)-1
 	if l == nil || l.around != f.scope || (n < 0) == l.Multi() || n > MaxRuns {
-		r.Fail("instance %d: a loop of scope %d in run %d of another scope", r.instance(), o.scope, o.frame)
+		r.Fail("instance %d: a loop of scope %d in run %d of another scope", r.number, o.scope, o.frame)
 		return
 	}
 	q := &series{loop: l, n: n, text: o.data, begun: int(o.begun), over: int(o.ended), results: slices.Clone(o.texts)}
@@ -260,7 +254,7 @@ func (r *reader) clock(o *op) {
 func (r *reader) inject(o *op) {
 	f := r.home(o.spot) // if that is a run of a scope, it has opened before
 	if _, total := f.piles.count(o.place); r.Err == nil && (total+o.n < o.n || o.id == 0 || o.n == 0 || r.s.at(int(r.in.index), r.now).inject(o.held) != nil) {
-		r.Fail("instance %d: %d tokens from %d on more in place %q", r.instance(), o.n, o.id, r.s.Tables.Net.Places[o.place].ID)
+		r.Fail("instance %d: %d tokens from %d on more in place %q", r.number, o.n, o.id, r.s.Tables.Net.Places[o.place].ID)
 	}
 }
 
@@ -312,11 +306,11 @@ func (r *reader) take(x *change, f *frame, h *held) {
 func (r *reader) refire(x *change, f *frame, t int, contested bool) {
 	rule, id := &r.s.rules[t], r.s.Tables.Net.Transitions[t].ID
 	if (r.turn != nil) != (rule.ends != nil && f.up.loop != nil) {
-		r.Fail("instance %d: transition %q ends a run of a loop, and the log does not say how", r.instance(), id)
+		r.Fail("instance %d: transition %q ends a run of a loop, and the log does not say how", r.number, id)
 		return
 	}
 	if !x.fair(f, rule) {
-		r.Fail("instance %d: a firing of transition %q that cannot have been", r.instance(), id)
+		r.Fail("instance %d: a firing of transition %q that cannot have been", r.number, id)
 		return
 	}
 	for k := range x.out {

@@ -41,19 +41,14 @@ type runs struct {
 	unended map[RunID]*run // that a log or a state has started and not ended; their tokens are in their places
 }
 
-// name names the next run.
-func (k *runs) name(t int) RunID {
-	k.last += k.step
-	return runID(k.last, t)
-}
-
 // start takes the tokens of a transition and hands out its action.
 func (x *change) start(c candidate, contested bool, data []byte) {
 	t, f := int(c.t), x.s.frame(x.in, c.frame)
 	r := &x.s.rules[t]
 	taken, read := r.split(x.tokensOf(c))
 	x.fly(taken)
-	id := x.s.runs.name(t)
+	x.s.runs.last += x.s.runs.step
+	id := runID(x.s.runs.last, t)
 	p := &run{x.i, c.t, f.number, x.now, taken, x.s.seenBy(x.in, f, r), read, data, contested, x.attempt(f, t, firstID(taken)), x.s.runs.era}
 	x.s.log.start(id, p, false)
 	x.depart(id, p)

@@ -45,8 +45,7 @@ type Shard struct {
 	notes notes
 	runs  runs
 
-	looped  bool // a scope has a loop
-	longest int  // no text of variables that one run owns is longer
+	longest int // no text of variables that one run owns is longer
 	log     log
 	done    Ready // since the last call of Ready
 	random  shard.Stream

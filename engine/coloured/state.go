@@ -58,8 +58,17 @@ type state struct {
 
 func (w *state) instance(in *instance) {
 	i := int(in.index)
-	w.note(i, op{kind: opIs, turn: int32(in.turn), rest: in.flags & atRest, order: w.s.Order(i), held: held{lot: lot{n: in.played, id: in.lastID}}})
-	w.frames(in)
+	opened := uint32(0) // runs of scopes
+	if w.s.frames != nil {
+		opened = w.s.frames[i].last
+	}
+	w.note(i, op{kind: opIs, turn: int32(in.turn), rest: in.flags & atRest, order: w.s.Order(i), held: held{lot{n: in.played, id: in.lastID}, spot{frame: opened}}})
+	for _, f := range w.s.opened(in) {
+		w.open(i, f)
+		if f.loop != nil {
+			w.loop(i, f)
+		}
+	}
 	for f, p := range w.s.filled(in) {
 		w.note(i, op{kind: opPile, lots: joined(w.s.standing(in, f, p)), held: held{spot: spot{p.place, f.number}}})
 	}
@@ -85,21 +94,6 @@ func (s *Shard) spent(in *instance) bool {
 		}
 	}
 	return in.has(finished) || !in.has(atRest) && s.Barren && (s.Part != nil || s.OpenEnded || !in.has(moved))
-}
-
-// frames writes the open frames of an instance and their loops, and how many frames have opened.
-func (w *state) frames(in *instance) {
-	if w.s.frames == nil {
-		return
-	}
-	i, all := int(in.index), &w.s.frames[in.index]
-	for _, f := range all.open {
-		w.open(i, f)
-		if f.loop != nil {
-			w.loop(i, f)
-		}
-	}
-	w.note(i, op{kind: opOpened, held: held{spot: spot{frame: all.last}}})
 }
 
 // clocks writes the clocks of an instance, the latest last: if it never moved, those that are due by
@@ -212,11 +206,11 @@ func (s *Shard) vacate(in *instance) *instance {
 func (r *reader) is(o *op) {
 	for _, stamp := range o.order {
 		if stamp > o.order[0] {
-			r.Fail("instance %d: a choice later than the latest", r.instance())
+			r.Fail("instance %d: a choice later than the latest", r.number)
 		}
 	}
 	if o.rest&(o.rest-1) != 0 || o.rest == revived {
-		r.Fail("instance %d is at rest as %b", r.instance(), o.rest)
+		r.Fail("instance %d is at rest as %b", r.number, o.rest)
 	}
 	if r.Err != nil {
 		return
@@ -225,6 +219,9 @@ func (r *reader) is(o *op) {
 	in.turn, in.played, in.lastID = uint16(o.turn), o.n, o.id
 	in.flags |= moved | r.s.CountRest(o.rest)
 	copy(r.s.Order(int(in.index)), o.order)
+	if r.s.frames != nil {
+		r.s.frames[in.index].last = o.frame
+	}
 }
 
 // pile puts the tokens of a place.
@@ -236,7 +233,7 @@ func (r *reader) pile(o *op) {
 		}
 		_, total := f.piles.count(o.place)
 		if l.id == 0 || l.n == 0 || total+l.n < l.n || r.in.lastID < l.id || r.in.lastID-l.id < uint64(l.n)-1 {
-			r.Fail("instance %d: %d tokens from %d on, where the last is %d", r.instance(), l.n, l.id, r.in.lastID)
+			r.Fail("instance %d: %d tokens from %d on, where the last is %d", r.number, l.n, l.id, r.in.lastID)
 			return
 		}
 		r.s.at(int(r.in.index), r.now).openPile(f, o.place).add(l)

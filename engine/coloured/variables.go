@@ -91,10 +91,7 @@ func (s *scopes) with(in *instance, tokens []Placed, data []byte) []Placed {
 
 // renewed returns the data of a token after an action or a call returned data for it, if any.
 func (s *scopes) renewed(old, data []byte) []byte {
-	switch {
-	case data == nil:
-		return old
-	case !s.shared:
+	if data != nil && !s.shared {
 		return data
 	}
 	return s.over(old, data)
@@ -319,10 +316,14 @@ type text struct {
 	fields      object // nil if one is no object
 }
 
-// over returns data with the fields of other data over it, if both are objects; otherwise the other.
+// over returns data with the fields of other data over it, if both are objects; otherwise the other,
+// if there is any.
 func (s *texts) over(under, over []byte) []byte {
-	if under == nil {
+	switch {
+	case under == nil:
 		return over
+	case over == nil:
+		return under
 	}
 	return s.of(under, over).both
 }

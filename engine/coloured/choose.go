@@ -5,7 +5,6 @@ package coloured
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/pnagent/pnagent/engine/internal/shard"
@@ -150,18 +149,15 @@ func (x *change) ready(f *frame, t int) (candidate, bool) {
 
 // firstInTurn returns the index in found of the first transition from turn on,
 // starting again at 0 after the last transition.
-func (x *change) firstInTurn(turn int32) int {
-	best, nearest := 0, int32(math.MaxInt32)
+func (x *change) firstInTurn(turn int32) (first int) {
+	n := int32(len(x.s.rules))
+	after := func(k int) int32 { return (x.found[k].t - turn + n) % n }
 	for k := range x.found {
-		d := x.found[k].t - turn
-		if d < 0 {
-			d += int32(len(x.s.rules))
-		}
-		if d < nearest {
-			best, nearest = k, d
+		if after(k) < after(first) {
+			first = k
 		}
 	}
-	return best
+	return first
 }
 
 // search iterates over the combinations of tokens with which a transition could

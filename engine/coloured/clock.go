@@ -39,8 +39,6 @@ func (x *change) startInside() {
 	slices.SortFunc(changed, func(f, g *frame) int { return cmp.Compare(f.number, g.number) })
 	for _, f := range changed {
 		f.unsettled = false
-	}
-	for _, f := range changed {
 		x.startIn(f)
 		if x.in.running >= x.s.running && !f.closed {
 			x.s.unsettle(x.in, f)

@@ -111,6 +111,5 @@ func (r *rule) onlyTests(place int32) bool {
 // not begin by itself, or nothing is left of it but tokens in final places.
 func (s *Shard) Idle(i int) bool {
 	in := &s.instances[i]
-	end, _ := s.atEnd(in)
-	return in.runs == none && (end || !in.has(everMoved) && s.pool.Waiting(i) == 0)
+	return in.runs == none && (s.atEnd(in) || !in.has(everMoved) && s.pool.Waiting(i) == 0)
 }

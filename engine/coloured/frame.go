@@ -86,16 +86,11 @@ func (s *scopes) opened(in *instance) []*frame {
 
 // frame returns the open frame with a number, or the instance if none is open.
 func (s *scopes) frame(in *instance, number uint32) *frame {
-	if number == 0 {
-		return &in.frame
-	}
-	return s.numbered(in, number)
-}
-
-func (s *scopes) numbered(in *instance, number uint32) *frame {
-	open := s.opened(in)
-	if k, ok := find(open, number); ok {
-		return open[k]
+	if number != 0 {
+		open := s.opened(in)
+		if k, ok := find(open, number); ok {
+			return open[k]
+		}
 	}
 	return &in.frame
 }

@@ -33,12 +33,9 @@ func (l *log) note(i int, o op) {
 	}
 }
 
-// fire writes a firing: the instance's number, the transition and whether it was preferred to a rival;
-// the run of a scope in which it acts, if the net has scopes; the lots that it took, each with its
-// place, first identity and number of tokens; the lots that it puts, each with its spot, first
-// identity, number of tokens and data, or the lot that it took which has these. The tokens that a reset
-// arc destroys are not recorded: they are all that the place holds. It does what codec.op does for
-// others, without a call for each number.
+// fire writes a firing: the lots that it took, and those that it puts, each with its data or the lot
+// that it took which has these. The tokens that a reset arc destroys are not recorded: they are all
+// that the place holds. It does what codec.op does for others, without a call for each number.
 func (l *log) fire(x *change, f *frame, t int, contested bool) {
 	code := uint64(t) << 1
 	if contested {

@@ -3,10 +3,12 @@
 package coloured
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/pnagent/pnagent/petri"
@@ -276,21 +278,16 @@ func (q *series) done(tokens []Placed, now int64) (bool, error) {
 
 // collected returns the list of results, with that of a run that ends.
 func (q *series) collected(f *frame, last []byte) []byte {
-	out := []byte{'['}
-	for k := range max(q.n, q.begun) {
-		if k > 0 {
-			out = append(out, ',')
-		}
-		switch {
-		case k == f.turn && last != nil:
-			out = append(out, last...)
-		case k < len(q.results) && q.results[k] != nil:
-			out = append(out, q.results[k]...)
-		default:
-			out = append(out, "null"...)
+	all := slices.Concat(q.results, make([][]byte, max(q.n, q.begun)-len(q.results)))
+	if last != nil {
+		all[f.turn] = last
+	}
+	for k := range all {
+		if all[k] == nil {
+			all[k] = []byte("null")
 		}
 	}
-	return append(out, ']')
+	return slices.Concat([]byte{'['}, bytes.Join(all, []byte{','}), []byte{']'})
 }
 
 // skips reports whether a firing leaves a place alone because other runs of the loop follow, or

@@ -23,10 +23,8 @@ type reader struct {
 // Replay applies and counts the Log of a Ready, as of now, the time at which
 // it happened. It asks no guards and performs no actions. The shard must have
 // been created for the same time and must not have played yet. Replay skips the
-// instances that the shard does not hold, so one set of shards can read the log
-// of another. It does not repeat what firings put into other parts: those
-// tokens crossed when they were played. Call [Shard.Resume] when everything is
-// replayed.
+// instances that the shard does not hold, and what firings put into other
+// parts. Call [Shard.Resume] when everything is replayed.
 func (s *Shard) Replay(text []byte, now int64) error {
 	defer func(on bool) { s.log.on = on }(s.log.on)
 	s.log.on = false

@@ -198,7 +198,6 @@ func (s *Shard) check(r *rule, taken []Placed, o *Outcome) error {
 	if len(o.Puts) > MaxTaken {
 		return fmt.Errorf("%w: it puts %d tokens; expected at most %d", ErrOutcome, len(o.Puts), MaxTaken)
 	}
-	moved := make([]uint64, 0, len(o.Puts))
 	for k := range o.Puts {
 		p := &o.Puts[k]
 		switch {
@@ -212,10 +211,9 @@ func (s *Shard) check(r *rule, taken []Placed, o *Outcome) error {
 			continue
 		case !slices.ContainsFunc(taken, func(t Placed) bool { return t.Token.ID == p.Moved }):
 			return fmt.Errorf("%w: it moves token %d, which it did not take", ErrOutcome, p.Moved)
-		case slices.Contains(moved, p.Moved):
+		case slices.ContainsFunc(o.Puts[:k], func(q Put) bool { return q.Moved == p.Moved }):
 			return fmt.Errorf("%w: it moves token %d twice", ErrOutcome, p.Moved)
 		}
-		moved = append(moved, p.Moved)
 	}
 	return nil
 }
@@ -378,18 +376,6 @@ func (s *Shard) LastRun() uint64 { return s.runs.last }
 // again. now is the time of the take-over.
 func (s *Shard) Resume(now int64) {
 	s.Rec.ForgetSlowest()
-	s.resumeRuns(now)
-	for i := range s.instances {
-		if s.pool.Waiting(i) == 0 {
-			s.wake(i, now)
-		}
-	}
-}
-
-// resumeRuns continues the runs that the previous shard had started. Those
-// whose action is idempotent are handed out once more; the tokens of the others
-// are put back.
-func (s *Shard) resumeRuns(now int64) {
 	all := s.runs.unended
 	s.runs.unended = map[RunID]*run{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -410,5 +396,10 @@ func (s *Shard) resumeRuns(now int64) {
 		x.depart(name, p)
 		x.pass(f, int(p.transition), false)
 		x.changed()
+	}
+	for i := range s.instances {
+		if s.pool.Waiting(i) == 0 {
+			s.wake(i, now)
+		}
 	}
 }

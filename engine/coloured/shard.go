@@ -161,12 +161,9 @@ func (s *Shard) Marking(i int) []uint32 {
 // TokensIn returns the number of an instance's tokens in one place, as Marking
 // counts them.
 func (s *Shard) TokensIn(i, place int) uint32 {
-	var n uint32
-	for f := range s.each(&s.instances[i]) {
-		_, total := f.piles.count(int32(place))
-		n = add(n, total)
-	}
-	return n
+	in := &s.instances[i]
+	_, total := s.amount(in, &in.frame, int32(place))
+	return total
 }
 
 // Tokens returns the tokens of an instance, at most a given number, including

@@ -13,20 +13,14 @@ import (
 	"github.com/pnagent/pnagent/engine/plain"
 )
 
-// AppendState appends the instances that have moved since they were created:
+// AppendState appends the instances that have moved since they were created: the rows of those that
+// have ended, as Base.AppendEnded writes them, and a zero; then the length of what follows, in 8
+// bytes, and the operations of a log that lead to the others, and to the runs of actions that are not
+// over. Tokens in flight are written in their places.
 //
-//   - the rows of those that have ended, as Base.AppendEnded writes them, and a zero;
-//   - the length of what follows, in 8 bytes;
-//   - the operations of a log that lead to the others: what each is, its runs of scopes and its
-//     loops, its tokens, clocks and variables; then the runs of actions that are not over.
-//
-// Tokens in flight are written in their places.
-//
-// An instance without tokens and clocks is not written, unless it has ended. Others are left out if
-// the initial marking is empty, because LoadState finds them as New created them; their turn,
-// identities and random decisions start from scratch, also if one has a run that
-// took no token. Instances that never moved are left out, too. One that is back at an initial marking with tokens
-// is written, because their ages differ.
+// An instance without tokens and clocks is not written, unless it has ended or the initial marking is
+// not empty: LoadState finds it as New created it. Its turn, identities and random decisions start
+// from scratch, also if it has a run that took no token.
 func (s *Shard) AppendState(dst []byte) []byte {
 	dst = s.AppendEnded(dst, func(i int) bool {
 		in := &s.instances[i]

@@ -171,10 +171,10 @@ func (x *change) settle() {
 		return
 	}
 	was, as := x.in.flags&atRest, uint8(0)
-	switch end, empty := x.s.atEnd(x.in); {
+	switch end := x.s.atEnd(x.in); {
 	case incident:
 		as = failed
-	case empty && !x.in.has(moved): // it has not begun
+	case x.s.vacant(x.in) && !x.in.has(moved): // it has not begun
 	case end && x.s.Part != nil: // it may continue in other parts
 	case end:
 		as = finished
@@ -234,15 +234,14 @@ func (s *Shard) refusedForGood(id int32) bool {
 }
 
 // atEnd reports whether all tokens are in final places, see
-// petri.Net.FinalPlaces, and whether there are none.
-func (s *scopes) atEnd(in *instance) (end, empty bool) {
-	end = true
-	for f := range s.each(in) {
-		for k := range f.piles {
-			end = end && s.tables.Final(int(f.piles[k].place))
+// petri.Net.FinalPlaces.
+func (s *scopes) atEnd(in *instance) bool {
+	for _, p := range s.filled(in) {
+		if !s.tables.Final(int(p.place)) {
+			return false
 		}
 	}
-	return end, s.vacant(in)
+	return true
 }
 
 // vacant reports whether an instance holds no token.
@@ -335,10 +334,10 @@ func (s *Shard) admit(i int, data []byte) error {
 // transition waits for: its time, a retry, an event, or an incident. Of several
 // runs of its scope it fires in the oldest in which it may fire. It forgets
 // earlier failures. The tokens that the firing puts carry data if that is not
-// nil; a transition whose evaluation failed sees it, too, in its tokens. The error wraps [ErrTooLarge], ready.ErrFull, petri.ErrNotEnabled with
-// the first condition that does not hold, petri.ErrOverflow, or
-// plain.ErrElsewhere for a transition of another part; then nothing has
-// changed.
+// nil; a transition whose evaluation failed sees it, too, in its tokens. The
+// error wraps [ErrTooLarge], ready.ErrFull, petri.ErrNotEnabled with the first
+// condition that does not hold, petri.ErrOverflow, or plain.ErrElsewhere for a
+// transition of another part; then nothing has changed.
 func (s *Shard) Fire(i, t int, data []byte, now int64) error {
 	return s.fireAdmitted(i, t, data, func(*frame) bool { return true }, now)
 }

@@ -194,7 +194,7 @@ func (x *change) setOwn(f *frame, values object, log bool) bool {
 
 // startAfresh makes an instance that begins again forget its variables, if it is at its end.
 func (x *change) startAfresh(log bool) {
-	if end, _ := x.s.atEnd(x.in); !end || x.in.own == nil {
+	if x.in.own == nil || !x.s.atEnd(x.in) {
 		return
 	}
 	x.rewritten = append(x.rewritten, rewrite{&x.in.frame, x.in.own})

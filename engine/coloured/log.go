@@ -4,7 +4,6 @@ package coloured
 
 import (
 	"encoding/binary"
-	"maps"
 	"math"
 	"slices"
 
@@ -90,20 +89,10 @@ func (l *log) loop(i int, up *frame) {
 		held: held{lot{n: uint32(q.n + 1), data: q.text}, spot{frame: up.number}}})
 }
 
-// own writes new values of variables that a run owns: as one text, or, if that is too long, one for each.
+// own writes new values of variables that a run owns.
 func (l *log) own(i int, f *frame, values object) {
-	if !l.on {
-		return
-	}
-	texts := [][]byte{values.data()}
-	if len(texts[0]) > MaxData {
-		texts = texts[:0]
-		for _, name := range slices.Sorted(maps.Keys(values)) {
-			texts = append(texts, object{name: values[name]}.data())
-		}
-	}
-	for _, text := range texts {
-		l.note(i, op{kind: opOwn, held: held{lot{data: text}, spot{frame: f.number}}})
+	if l.on {
+		l.note(i, op{kind: opOwn, held: held{lot{data: values.data()}, spot{frame: f.number}}})
 	}
 }
 

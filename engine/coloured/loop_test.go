@@ -5,6 +5,7 @@ package coloured
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -401,5 +402,32 @@ func TestLoopsAreThoseOfTheModel(t *testing.T) {
 	}
 	if n > 1 && (uint64(ended) < n/2 || uint64(runs) < n) {
 		t.Errorf("%d of %d loops ended, with %d runs", ended, n, runs)
+	}
+}
+
+// An element of a list with which the variables of its run would be too large is refused, and changes
+// nothing. One that just fits is in the state.
+func TestAnElementIsBoundedByTheVariablesOfItsRun(t *testing.T) {
+	for _, fits := range []bool{true, false} {
+		size := MaxData - 20
+		if fits {
+			size -= 20
+		}
+		list := []byte(`["` + strings.Repeat("e", size) + `"]`)
+		n := loopNet(petri.Loop{Parallel: true, List: petri.Expression{Text: "list", Of: "list"}, Element: "x"})
+		manual := plain.Mode{Kind: plain.Manual}
+		bindings := []Binding{{Mode: manual, Scope: &ScopeFuncs{Amount: func([]Placed, int64) []byte { return list }}}, {Mode: manual}, {Mode: manual}, {Mode: manual}, {Mode: manual}}
+		w := newWorld(t, n, bindings...)
+		w.inject("from", "{}")
+		before := w.s.AppendState(nil)
+		err := w.s.Fire(0, 0, nil, w.now)
+		after := w.s.AppendState(nil)
+		if fits != (err == nil) || !fits && !errors.Is(err, ErrTooLarge) || fits == bytes.Equal(before, after) {
+			t.Errorf("an element of %d bytes: %v; the state has %d and then %d bytes", size, err, len(before), len(after))
+		}
+		again := newShard(t, Config{Tables: petritest.Compile(t, n), Bindings: bindings})
+		if _, err := again.LoadState(after); err != nil || !bytes.Equal(again.AppendState(nil), after) {
+			t.Errorf("the state with an element of %d bytes is another one, %v", size, err)
+		}
 	}
 }

@@ -80,12 +80,10 @@ func (r *Ready) fault(i, t int, what string, err error) {
 	}
 }
 
-// unevaluated is where the failure of an evaluation becomes an incident: of a guard or a branch
-// that panicked, of what runs get and give, of a time (see Binding.Until), or of the name or the key
-// of an event (see Binding.Event). tokens are those that the transition takes or tests. It is
-// evaluated again when a call fires it, and when a place of it changes, as it does when variables
-// are written. If it can depend on the time, and the binding has retries, it is first tried again as
-// these say.
+// unevaluated is where the failure of an evaluation becomes an incident. tokens are those that the
+// transition takes or tests. It is evaluated again when a call fires it, and when a place or a
+// variable that it sees changes. If it can depend on the time, and the binding has retries, it is
+// first tried again as these say.
 func (x *change) unevaluated(f *frame, t int, tokens []Placed, what string, err error, timed bool) {
 	err = x.s.located(t, err)
 	took, _ := x.s.rules[t].split(tokens)

@@ -152,6 +152,9 @@ func (x *change) settleWrites(log bool) (fits bool) {
 	}
 	all := x.news(x.writes)
 	for _, f := range x.opens {
+		if len(f.own) > MaxData { // with an element of a list
+			return false
+		}
 		if all[f] == nil && x.s.copies(f) {
 			all[f] = object{}
 		}
@@ -240,11 +243,9 @@ func (s *Shard) rebased(in *instance, f *frame, r *rule, l *run, o *outcome) {
 	}
 	now := s.seenBy(in, f, r)
 	o.data = s.rebase(l.seen, now, o.data)
-	if !sameData(l.seen, now) && len(o.puts) > 0 {
-		o.puts = slices.Clone(o.puts)
-		for k := range o.puts {
-			o.puts[k].Data = s.rebase(l.seen, now, o.puts[k].Data)
-		}
+	o.puts = slices.Clone(o.puts)
+	for k := range o.puts {
+		o.puts[k].Data = s.rebase(l.seen, now, o.puts[k].Data)
 	}
 }
 

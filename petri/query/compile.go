@@ -206,14 +206,7 @@ func (c *compiler) comparison(e *xmlscan.Element) formula {
 
 // fireable compiles <is-fireable>: one of its transitions can fire.
 func (c *compiler) fireable(e *xmlscan.Element) formula {
-	var transitions []int
-	for _, child := range c.named(e, "transition") {
-		tr, ok := c.tables.TransitionIndex(child.Text)
-		if !ok {
-			c.missing(child)
-		}
-		transitions = append(transitions, tr)
-	}
+	transitions := c.named(e, "transition", c.tables.TransitionIndex)
 	first := explore.NewPrecedence(c.tables)
 	return func(m []uint32, _ bool) bool {
 		only := first.Only(m)
@@ -221,23 +214,22 @@ func (c *compiler) fireable(e *xmlscan.Element) formula {
 	}
 }
 
-// named returns the children of an element, which must have a name.
-func (c *compiler) named(e *xmlscan.Element, name string) (children []*xmlscan.Element) {
+// named returns the indices of what the children of an element name, which must be of one kind.
+func (c *compiler) named(e *xmlscan.Element, kind string, index func(id string) (int, bool)) (all []int) {
 	if len(e.Kids) == 0 {
-		c.count(e, "one or more <"+name+">")
+		c.count(e, "one or more <"+kind+">")
 	}
 	for _, child := range e.Kids {
-		if child.Name.Local == name {
-			children = append(children, child)
-		} else {
-			c.unknown(child, "<"+name+">")
+		i, known := index(child.Text)
+		switch {
+		case child.Name.Local != kind:
+			c.unknown(child, "<"+kind+">")
+		case !known:
+			c.faults.Add(child.TextPos, "the net has no %s %s; expected the id of one", kind, xmlscan.Quote(child.Text))
 		}
+		all = append(all, i)
 	}
-	return children
-}
-
-func (c *compiler) missing(e *xmlscan.Element) {
-	c.faults.Add(e.TextPos, "the net has no %s %s; expected the id of one", e.Name.Local, xmlscan.Quote(e.Text))
+	return all
 }
 
 func (c *compiler) term(e *xmlscan.Element) term {
@@ -262,14 +254,7 @@ func (c *compiler) term(e *xmlscan.Element) term {
 
 // tokens compiles the tokens in some places together.
 func (c *compiler) tokens(e *xmlscan.Element) term {
-	var places []int
-	for _, child := range c.named(e, "place") {
-		p, ok := c.tables.PlaceIndex(child.Text)
-		if !ok {
-			c.missing(child)
-		}
-		places = append(places, p)
-	}
+	places := c.named(e, "place", c.tables.PlaceIndex)
 	return func(m []uint32) (sum int64) {
 		for _, p := range places {
 			sum += int64(m[p])

@@ -98,6 +98,28 @@ var (
 // ackStart is the prefix of an answer without an error.
 var ackStart = []byte(`{"type":"ack","seq":`)
 
+// stored is what the server says of a message or a batch.
+type stored struct {
+	Type   string              `json:"type"`
+	Seq    uint64              `json:"seq"`
+	Error  *jetstream.APIError `json:"error"`
+	Stream string              `json:"stream"`
+	Count  uint64              `json:"count"`
+}
+
+// readStored reads that, or returns the answer with the reason why there is none.
+func readStored(body []byte) (s stored, failed answer) {
+	switch {
+	case len(body) > maxAnswer:
+		failed.fail = fmt.Errorf("%w: %d bytes", errAnswer, len(body))
+	case json.Unmarshal(body, &s) != nil:
+		failed.fail = fmt.Errorf("%w: %.100q", errAnswer, body)
+	case s.Error != nil:
+		failed = refusal(s.Error)
+	}
+	return s, failed
+}
+
 // parseAnswer parses the server's answer about a batch.
 func parseAnswer(status string, body []byte) answer {
 	if status == "503" {
@@ -109,22 +131,10 @@ func parseAnswer(status string, body []byte) answer {
 			return answer{count: n}
 		}
 	}
-	var a struct {
-		Type   string              `json:"type"`
-		Seq    uint64              `json:"seq"`
-		Error  *jetstream.APIError `json:"error"`
-		Stream string              `json:"stream"`
-		Count  uint64              `json:"count"`
-	}
-	if len(body) > maxAnswer {
-		return answer{fail: fmt.Errorf("%w: %d bytes", errAnswer, len(body))}
-	}
-	if err := json.Unmarshal(body, &a); err != nil {
-		return answer{fail: fmt.Errorf("%w: %.100q", errAnswer, body)}
-	}
+	a, failed := readStored(body)
 	switch {
-	case a.Error != nil:
-		return refusal(a.Error)
+	case failed.fail != nil:
+		return failed
 	case a.Type == "ack":
 		return answer{count: a.Seq}
 	case a.Type == "gap":
@@ -140,20 +150,10 @@ func parsePlain(status string, body []byte, sequence uint64) answer {
 	if status == "503" {
 		return answer{fail: nats.ErrNoResponders}
 	}
-	var a struct {
-		Stream string              `json:"stream"`
-		Seq    uint64              `json:"seq"`
-		Error  *jetstream.APIError `json:"error"`
-	}
-	if len(body) > maxAnswer {
-		return answer{fail: fmt.Errorf("%w: %d bytes", errAnswer, len(body))}
-	}
-	if err := json.Unmarshal(body, &a); err != nil {
-		return answer{fail: fmt.Errorf("%w: %.100q", errAnswer, body)}
-	}
+	a, failed := readStored(body)
 	switch {
-	case a.Error != nil:
-		return refusal(a.Error)
+	case failed.fail != nil:
+		return failed
 	case a.Stream == "" || a.Seq != sequence:
 		return answer{fail: fmt.Errorf("%w: %.100q", errAnswer, body)}
 	}

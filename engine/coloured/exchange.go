@@ -224,8 +224,3 @@ func (x *change) give(f *frame, r *rule, taken []Placed, o *outcome) error {
 	}
 	return nil
 }
-
-// getsAll reports whether the runs of a scope get all variables around them.
-func (s *scopes) getsAll(scope int32) bool {
-	return slices.ContainsFunc(s.tables.Net.Scopes[scope-1].In, func(a petri.Assignment) bool { return a.Name == "" })
-}

@@ -209,11 +209,7 @@ func (x *change) aim(f *frame, place int32) uint32 {
 	if x.s.frames == nil {
 		return 0
 	}
-	home, scope := x.s.around(f, place), x.s.Tables.ScopeOf(place)
-	if home.scope == scope {
-		return home.number
-	}
-	return x.enter(home, scope).number
+	return x.enter(x.s.around(f, place), x.s.Tables.ScopeOf(place)).number
 }
 
 // enter returns the run of a scope that is another run, or that was entered from there; if there is
@@ -239,7 +235,13 @@ func (x *change) openFrame(up *frame, scope int32, turn int) *frame {
 	f := newFrame(up, scope, all.last)
 	all.open = append(all.open, f)
 	up.inside++
-	x.s.begun(f, turn)
+	if q := f.of(); q != nil {
+		f.turn = turn
+		q.begun = max(q.begun, turn+1)
+		if !x.s.isApart(scope) {
+			f.own = q.own(turn, q.list).data()
+		}
+	}
 	x.s.log.open(x.i, f)
 	x.opens = append(x.opens, f)
 	return f

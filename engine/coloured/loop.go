@@ -240,19 +240,6 @@ func (f *frame) of() *series {
 	return f.up.loop
 }
 
-// begun gives a new frame the variables of its run, if it is one of a loop.
-func (s *Shard) begun(f *frame, turn int) {
-	q := f.of()
-	if q == nil {
-		return
-	}
-	f.turn = turn
-	if !s.isApart(f.scope) {
-		f.own = q.own(turn, q.list).data()
-	}
-	q.begun = max(q.begun, turn+1)
-}
-
 // done reports whether the runs of a loop are over when one ends. tokens have the variables
 // after it.
 func (q *series) done(tokens []Placed, now int64) (bool, error) {

@@ -235,10 +235,8 @@ func (r *reader) located(f *frame, tokens []Placed, whole bool) {
 // not used.
 func (r *reader) clock(o *op) {
 	s, f, t := r.s, r.frame(o.frame), int(o.transition)
-	if b := s.rules[t].Binding; b.Mode.Kind != plain.Delayed || b.Until == nil && o.due > 0 {
-		return
-	}
-	if r.Err != nil || s.Elsewhere(t) || f.scope != s.Tables.ActsIn(t) || !s.holds(r.in, f, t) {
+	b := s.rules[t].Binding
+	if b.Mode.Kind != plain.Delayed || b.Until == nil && o.due > 0 || r.Err != nil || s.Elsewhere(t) || f.scope != s.Tables.ActsIn(t) || !s.holds(r.in, f, t) {
 		return
 	}
 	id := s.notes.clock(r.in, f, t)

@@ -368,12 +368,11 @@ func (s *Shard) NameRuns(era, first, step uint64) {
 func (s *Shard) LastRun() uint64 { return s.runs.last }
 
 // Resume continues after LoadState and Replay as the shard whose state and log
-// were read. Counters continue, too, if Recount was given those that the state
-// does not hold. Ready hands out the runs that are not over again, under the
-// same names, if their action is idempotent. The tokens of other runs are put
-// back, which counts as cancelled. An instance that had failed counts as failed
-// until an event arrives for it, although its failed transitions are tried
-// again. now is the time of the take-over.
+// were read, at the time of the take-over. Ready hands out the runs that are not
+// over again, under the same names, if their action is idempotent. The tokens of
+// other runs are put back, which counts as cancelled. An instance that had failed
+// counts as failed until an event arrives for it, although its failed transitions
+// are tried again.
 func (s *Shard) Resume(now int64) {
 	s.Rec.ForgetSlowest()
 	all := s.runs.unended

@@ -175,8 +175,10 @@ func (x *change) settleWrites(log bool) (fits bool) {
 	return true
 }
 
-// copies reports whether a run has its own copy of all variables around it.
-func (s *scopes) copies(f *frame) bool { return s.isApart(f.scope) && s.getsAll(f.scope) }
+// copies reports whether a run gets its own copy of all variables around it.
+func (s *scopes) copies(f *frame) bool {
+	return s.isApart(f.scope) && slices.ContainsFunc(s.tables.Net.Scopes[f.scope-1].In, func(a petri.Assignment) bool { return a.Name == "" })
+}
 
 // setOwn gives variables that a run owns values, unless they are too large.
 func (x *change) setOwn(f *frame, values object, log bool) bool {
@@ -280,12 +282,7 @@ func (o object) data() []byte {
 // has reports whether a field has a value.
 func (o object) has(name string, value json.RawMessage) bool {
 	old, ok := o[name]
-	return ok && equalJSON(old, value)
-}
-
-// equalJSON reports whether two JSON texts have the same value.
-func equalJSON(a, b []byte) bool {
-	return bytes.Equal(a, b) || reflect.DeepEqual(decoded(a), decoded(b))
+	return ok && (bytes.Equal(old, value) || reflect.DeepEqual(decoded(old), decoded(value)))
 }
 
 // decoded returns the value of a JSON text. Whole numbers of more than 53 bits are exact.

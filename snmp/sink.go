@@ -57,7 +57,7 @@ func newSink(address string, cfg *SenderConfig, dial dialFunc) *sink {
 		counters: newSinkCounters(address), queue: outbox.New[notification](MaxQueue), packet: make([]byte, maxAck)}
 }
 
-// proof is what shows a sink who sends.
+// proof is what shows a sink which sender it has.
 type proof struct {
 	community []byte      // of SNMPv2c
 	secure    *secureSink // nil for SNMPv2c

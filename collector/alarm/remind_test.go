@@ -166,7 +166,7 @@ func TestAStandbyGoesOnWhereTheOtherOneStopped(t *testing.T) {
 	}
 }
 
-// Other recipients get what is due from now on; one that stays the same goes on.
+// Other recipients get what is due from now on; one that stays the same continues.
 func TestOtherRecipientsGetNothingOfBefore(t *testing.T) {
 	o := newOffice(t, Saved{Last: 10})
 	o.says(0)

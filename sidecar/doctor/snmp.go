@@ -50,6 +50,9 @@ func (d *doctor) manage(ctx context.Context, name string, m Manager) []Finding {
 	root := "." + d.Sidecar.Root.String()
 	got, err := c.GetNext([]string{root})
 	switch {
+	case err != nil && isTimeout(err), err == nil && got.Error == gosnmp.GenErr:
+		return append(found, Finding{name + ".root", looked + ", below " + root, Fails,
+			"the agent answers for itself, and not about the subtree: the sidecar hangs, or takes longer than snmpd waits for it", []Hint{{snmpd, "agentXTimeout 5"}, {"run", "systemctl restart pnagent"}}})
 	case err != nil:
 		return append(found, Finding{name + ".root", looked + ", below " + root, Unknown, err.Error(), nil})
 	case len(got.Variables) != 1 || !below(got.Variables[0], root):

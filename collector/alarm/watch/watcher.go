@@ -125,7 +125,7 @@ func (w *Watcher) reload(now int64) {
 		senders = append(senders, newSender(sink, w.cfg.Log))
 	}
 	w.mu.Lock()
-	w.senders, w.role = senders, role{} // all queues are told the duty again
+	w.senders, w.role = senders, role{} // all queues receive the duty again
 	w.mu.Unlock()
 }
 

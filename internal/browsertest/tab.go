@@ -26,6 +26,7 @@ import (
 	"github.com/chromedp/cdproto/memory"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -244,6 +245,27 @@ func (b *Tab) Held() Held {
 		least = Held{min(least.Bytes, usage.UsedSize), min(least.Nodes, dom.Nodes), min(least.Listeners, dom.JsEventListeners)}
 	}
 	return least
+}
+
+// MainThread returns the processor time that the main thread of the page has used since the first call for
+// the tab, or since the page began in a process of its own after that.
+func (b *Tab) MainThread() time.Duration {
+	b.t.Helper()
+	_, err := chromedp.Call(b.ctx, performance.Enable, performance.EnableParams{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	got, err := chromedp.Call(b.ctx, performance.GetMetrics, cdp.Empty{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, m := range got.Metrics {
+		if m.Name == "ThreadTime" {
+			return time.Duration(m.Value * float64(time.Second))
+		}
+	}
+	b.t.Fatal("the browser does not say how long its main thread has used a processor")
+	return 0
 }
 
 // Until waits until an expression holds, in whatever page is there.

@@ -11,7 +11,7 @@ import (
 
 // ReadLoLA reads a place/transition net in the format of the model checker LoLA: places, the initial
 // marking, and transitions with what they consume and produce. The net has the name of its file.
-// Bounds (SAFE) and fairness are ignored with a warning; high-level nets are refused.
+// Bounds (SAFE), fairness, and a question behind the net are ignored with a warning; high-level nets are refused.
 func ReadLoLA(in io.Reader, file string, lim Limits) (*petri.Net, []petri.Fault, error) {
 	r, err := newReader(in, file, lim, lexLoLA)
 	for _, read := range []func() error{r.lolaPlaces, r.lolaMarking, r.lolaTransitions} {
@@ -158,6 +158,10 @@ func (r *reader) lolaMarking() error {
 
 func (r *reader) lolaTransitions() error {
 	for r.tok.text != "" {
+		if r.is("FORMULA") || r.is("ANALYSE") {
+			r.warnings.Add(r.tok.pos, "ignored what LoLA is asked about the net ("+r.tok.text+"), and what follows")
+			return nil
+		}
 		if err := r.demand("TRANSITION"); err != nil {
 			return err
 		}

@@ -58,6 +58,8 @@ func TestWhatReadersIgnore(t *testing.T) {
 			"x.net:3:1: ignored priorities of transitions (pr)", "x.net:4:1: ignored a note (nt)"}},
 		{"bounds and fairness", "x.lola", "PLACE SAFE 1: a; SAFE: b;\nMARKING;\nTRANSITION t STRONG FAIR CONSUME a; PRODUCE b;", []string{
 			"x.lola:1:7: ignored SAFE: the bounds of places are not checked (2 times, first here)", "x.lola:3:14: ignored the fairness of a transition"}},
+		{"a question about the net", "x.lola", "PLACE a;\nMARKING;\nTRANSITION t CONSUME a; PRODUCE;\nFORMULA ( a = 0 )\n", []string{
+			"x.lola:4:1: ignored what LoLA is asked about the net (FORMULA), and what follows"}},
 	} {
 		_, warnings, err := read(c.file, c.text)
 		var got []string

@@ -131,7 +131,7 @@ func TestMisspeltNamesAreCorrected(t *testing.T) {
 		{[]string{"check-confg", "a.yml"}, "unexpected argument check-confg; did you mean check-config?"},
 		{[]string{"--log.level", "warn", "serv"}, "unexpected argument serv; did you mean serve?"},
 		{[]string{"fire", "orders", "berlin/48", "ship", "now"}, "unexpected argument now"},
-		{[]string{"check", "--json", "a.pnml", "--explor", "7"}, "unknown flag --explor; did you mean --explore?"},
+		{[]string{"check", "--json", "a.pnml", "--explor", "7"}, "unknown flag --explor; did you mean --explore"},
 		{[]string{"serve", "--web.listn", "x"}, "unknown flag --web.listn; did you mean --web.listen-address?"},
 		{[]string{"serve", "--snmp.trap", "x"}, "unknown flag --snmp.trap; did you mean --snmp.trap-sink or --snmp.trap-user?"},
 		{[]string{"check", "--xylophone", "x"}, "unknown flag --xylophone; see"},

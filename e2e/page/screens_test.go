@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -91,7 +92,11 @@ func TestTheDemoOnEveryScreen(t *testing.T) {
 	b := browsertest.Start(t).Tab(t)
 	b.Do(chromedp.EmulateViewport(screens[0].width, screens[0].height))
 
-	stuckIn(t, d, "claim")
+	a := stuckIn(t, d, "claim")
+	b.Media("prefers-color-scheme", "light")
+	b.Visit(d.URL + "/#net=claim&place=" + url.QueryEscape(a.Place))
+	b.Until(`document.querySelector('#bpmn').dataset.drawn && document.querySelector('#panel .tokens .waits li') && document.querySelector('#bpmn :is(.alarmed, .mild)')`)
+	b.Screenshot("page")
 	b.Visit(d.URL + "/#net=claim")
 	b.Until(`document.querySelector('#bpmn').dataset.drawn && document.querySelector('#bpmn :is(.alarmed, .mild)')`)
 	onEveryScreen(t, b, "process")
@@ -105,14 +110,10 @@ func TestTheDemoOnEveryScreen(t *testing.T) {
 	b.Until(`document.querySelectorAll('#home .net-card').length === 4 && document.querySelector('#home .trend .line')`)
 	onEveryScreen(t, b, "home")
 
-	a := stuckIn(t, d, "order-fulfilment")
+	stuckIn(t, d, "order-fulfilment")
 	b.Open(d.URL + "/#net=order-fulfilment")
 	b.Until(`document.querySelector('.alarm')`)
 	onEveryScreen(t, b, "net")
-	b.Open(d.URL + "/#net=order-fulfilment&place=" + a.Place)
-	b.Until(`document.querySelector('#panel .tokens .waits li')`)
-	b.Media("prefers-color-scheme", "light")
-	b.Screenshot("page")
 	b.Keys("[")
 	b.Until(`document.querySelector('.banner.past')`)
 	onEveryScreen(t, b, "past")

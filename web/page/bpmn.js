@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Badge } from './badge.js';
 import { text } from './api.js';
+import { narrow } from './camera.js';
 import { el } from './dom.js';
 import { Dots } from './dots.js';
 import { age, count, label, rate, short, shortAge } from './format.js';
 import { brief, less } from './compare.js';
 import { HeatScale } from './heat.js';
 import { isMild } from './problem.js';
-import { beside, called, diagramOf, middle, reached } from './shapes.js';
+import { beside, called, clear, crowded, diagramOf, middle, reached } from './shapes.js';
 import { inkOf, tint } from './tint.js';
 
 /** Badges keep this size on the screen, whatever the zoom. */
@@ -41,7 +42,7 @@ export class BpmnStage {
     /** @type {any[]} the definitions of the files */ this.files = [];
     /** The file and the process that are shown. */ this.at = { file: 0, process: /** @type {any} */ (null) };
     /** @type {any} the diagram of the file that is open */ this.diagram = null;
-    this.fitted = false;
+    /** Whether it was fitted, and whether numbers were there then. */ this.fitted = this.begun = false;
     /** Whether the reader has moved or scaled the diagram: then it is not fitted again by itself. */ this.touched = false;
     /** @type {string[]} the call activities whose process is shown */ this.calls = [];
     this.dots = new Dots(model, () => this.shown && !model.where.table);
@@ -134,9 +135,21 @@ export class BpmnStage {
     });
   }
 
+  /** Shows what a reader sees first: all, or what is oldest where all could not be read. */
+  #begin() {
+    this.fit();
+    this.begun = this.model.shown !== null;
+    const e = this.model.scene?.elements?.of(this.model.foremost);
+    const shape = e && this.viewer?.get('elementRegistry').get(e.id);
+    if (!shape || this.width >= narrow.width || this.viewer.get('canvas').zoom() >= narrow.scale || !document.getElementById('zoom')) return;
+    const { x, y } = shape.waypoints ? middle(shape) : { x: shape.x + shape.width / 2, y: shape.y + shape.height / 2 };
+    const [width, height] = [this.width / near, this.height / near];
+    this.viewer.get('canvas').viewbox({ x: x - width / 2, y: y - height / 2, width, height });
+  }
+
   #resize() {
     this.viewer?.get('canvas').resized();
-    if (!this.fitted || !this.touched) this.fit();
+    if (!this.fitted || !this.touched) this.#begin();
     else if (this.cursor && this.model.selected() >= 0) this.#reveal(this.cursor);
   }
 
@@ -209,7 +222,7 @@ export class BpmnStage {
       await (definitions === this.viewer.getDefinitions() ? this.viewer.open(diagram) : this.viewer.importDefinitions(definitions, diagram));
     }
     this.#mount();
-    this.fit();
+    this.#begin();
   }
 
   #turn() {
@@ -318,7 +331,7 @@ export class BpmnStage {
   /** @param {any[]} shapes */
   #hottest(shapes) {
     const { model } = this;
-    const e = model.scene?.elements?.of(Math.max(0, model.selected() >= 0 ? model.selected() : model.hottest()));
+    const e = model.scene?.elements?.of(Math.max(0, model.foremost));
     return shapes.find((s) => s.id === e?.id) ?? shapes[0];
   }
 
@@ -391,6 +404,7 @@ export class BpmnStage {
     const { model, viewer } = this;
     const { scene, shown } = model;
     if (!this.shown || !scene?.elements || this.scene !== scene) return;
+    if (!this.begun && shown && !this.touched) this.#begin();
     const now = model.now();
     const registry = viewer.get('elementRegistry');
     const marked = this.#marked();
@@ -456,26 +470,6 @@ function paint(gfx, fill, ink) {
  */
 function same(a, b) {
   return (a ?? []).join('\n') === b.join('\n');
-}
-
-/**
- * Where the numbers of a flow are, so that they stand clear of its name.
- * @param {{x: number, y: number}} at the middle of the flow
- * @param {{x: number, y: number, width: number, height: number}|undefined} name
- * @returns {number} y
- */
-function clear({ x, y }, name) {
-  const half = { width: 26, height: 9 };
-  const on = name && x + half.width > name.x && x - half.width < name.x + name.width && y + half.height > name.y && y - half.height < name.y + name.height;
-  return on ? name.y + name.height + half.height : y;
-}
-
-/**
- * Whether a boundary event is where the rate of a task is written, at the lower left.
- * @param {any} shape
- */
-function crowded(shape) {
-  return (shape.attachers ?? []).some((/** @type {any} */ a) => a.x < shape.x + 50 && a.y + a.height > shape.y + shape.height - 15);
 }
 
 /** bpmn-js, loaded when the first BPMN file is shown. */

@@ -3,6 +3,8 @@
 const closest = 4;
 /** A scale at which all is written. */
 const near = 0.85;
+/** A screen narrower than this, in pixels, opens at the oldest token where all would be smaller than this scale. */
+export const narrow = { width: 560, scale: 0.45 };
 
 /** Which part of the drawing is seen: screen = world × scale + (x, y). */
 export class Camera {

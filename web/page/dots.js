@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el } from './dom.js';
-import { Flow } from './flow.js';
+import { Flow, dotPause, dotRadius } from './flow.js';
 import { halves } from './shapes.js';
-import { dotPause, dotRadius } from './stage.js';
-import { along, measured } from './way.js';
+import { measured } from './way.js';
 
 /** Dots that travel along the sequence flows of a BPMN diagram, with the meaning of those in a net. */
 export class Dots {

@@ -103,3 +103,15 @@ export class Flow {
     }
   }
 }
+
+/** Dots are painted this often, ms; panning and zooming as often as the screen. */
+export const dotPause = 30;
+
+/**
+ * The radius of a dot, pixels: larger for one that stands for several firings.
+ * @param {number} scale
+ * @param {number} worth
+ */
+export function dotRadius(scale, worth) {
+  return Math.max(1.1, Math.min(4, 6.5 * scale)) * (1 + 0.35 * Math.log10(worth));
+}

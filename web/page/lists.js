@@ -41,7 +41,6 @@ export class Lists {
       trouble.hidden = !words;
       say(trouble, words);
     });
-    this.plan.append(this.rows.notes.plan(model));
     root.append(trouble, this.note, this.alarms.root, this.doubts.root, this.silences.root, this.nets.root, this.sources.root);
     model.on('overview address link drawing', () => this.show());
     setInterval(() => document.visibilityState === 'visible' && this.show(), 1000);
@@ -61,7 +60,7 @@ export class Lists {
     this.#alarms(overview, active);
     this.nets.root.hidden = !where.net; // home has them
     this.silences.root.hidden = overview.silences.length === 0 && !model.actions;
-    this.plan.hidden = !model.actions;
+    if (model.actions !== this.plan.hasChildNodes()) this.plan.replaceChildren(...(model.actions ? [this.rows.notes.plan(model)] : []));
     this.#fill(this.silences, overview.silences, overview.silences_left_out, (s) => `${s.id} ${s.until} ${s.pending} ${model.actions}`, (s) => this.rows.makeSilence(s), () => {});
     this.#fill(this.nets, nets, 0, (n) => n.id, (n) => this.#net(n), (row, n) => this.#showNet(row, n));
     this.#fill(this.sources, engines(sources), overview.sources_left_out, (e) => e.name, engineRow, (row, e) => this.#showEngine(row, e));

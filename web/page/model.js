@@ -214,6 +214,11 @@ export class Model extends EventTarget {
     return this.shown && this.scene ? this.shown.byAge(this.scene.nodes)[0] ?? -1 : -1;
   }
 
+  /** @returns {number} the node that a small screen shows first: what is selected, or else the one with the oldest token; -1 for none */
+  get foremost() {
+    return this.selected() >= 0 ? this.selected() : this.hottest();
+  }
+
   /** Whether the reader sees the BPMN file of the net. */
   get bpmn() {
     const { view } = this.where;

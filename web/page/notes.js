@@ -87,7 +87,7 @@ export class Notes {
       send.disabled = true;
       const done = await then(comment.value.trim(), Object.assign({}, ...fields.map((f) => f.value())));
       send.disabled = false;
-      if (done) close();
+      if (done && form.isConnected) close(); // the reader may have opened another one
     });
     form.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape') return;

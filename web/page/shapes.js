@@ -108,3 +108,23 @@ export function halves(flow) {
   const at = middle(flow);
   return [measured([...points.slice(0, cut), [at.x, at.y]]), measured([[at.x, at.y], ...points.slice(cut)])];
 }
+
+/**
+ * Where the numbers of a flow are, so that they stand clear of its name.
+ * @param {{x: number, y: number}} at the middle of the flow
+ * @param {{x: number, y: number, width: number, height: number}|undefined} name
+ * @returns {number} y
+ */
+export function clear({ x, y }, name) {
+  const half = { width: 26, height: 9 };
+  const on = name && x + half.width > name.x && x - half.width < name.x + name.width && y + half.height > name.y && y - half.height < name.y + name.height;
+  return on ? name.y + name.height + half.height : y;
+}
+
+/**
+ * Whether a boundary event is where the rate of a task is written, at the lower left.
+ * @param {any} shape
+ */
+export function crowded(shape) {
+  return (shape.attachers ?? []).some((/** @type {any} */ a) => a.x < shape.x + 50 && a.y + a.height > shape.y + shape.height - 15);
+}

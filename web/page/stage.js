@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Camera } from './camera.js';
+import { Camera, narrow } from './camera.js';
 import { paintChanges } from './changes.js';
-import { Flow } from './flow.js';
+import { Flow, dotPause, dotRadius } from './flow.js';
 import { age, count, label, rate, waiting } from './format.js';
 import { gestures } from './gestures.js';
 import { below } from './labels.js';
@@ -12,8 +12,6 @@ import { boxOf, sight } from './sight.js';
 
 /** Share of the screen painted ahead on each side, for panning. */
 const ahead = 0.25;
-/** Dots are painted this often, ms; panning and zooming as often as the screen. */
-export const dotPause = 30;
 /** A painting slower than this, ms, is put off until the hand rests. */
 const dear = 16;
 const rest = 120;
@@ -57,6 +55,7 @@ export class Stage {
     this.version = 0;
     /** The surroundings that the camera was put on. */
     this.around = '';
+    /** Whether numbers were there when the drawing was fitted. */ this.begun = false;
     this.flash = { node: -1, until: 0 };
     this.hash = '';
     this.stale = true;
@@ -123,6 +122,15 @@ export class Stage {
     const foot = legend?.offsetHeight ? this.height - legend.offsetTop + below : 0; // names are above it
     const head = zoom?.offsetHeight ? zoom.offsetTop + zoom.offsetHeight : 0;
     if (scene) this.#look(() => this.camera.fit(where.around ? boxOf(scene, this.marks) : scene.box, this.width, this.height, foot, head));
+  }
+
+  /** Shows what a reader sees first: all, or what is oldest where all could not be read. */
+  #begin() {
+    this.fit();
+    const n = this.model.scene?.nodes[this.model.foremost];
+    if (!n || this.width >= narrow.width || this.camera.scale >= narrow.scale || !document.getElementById('zoom')) return;
+    this.#look(() => this.camera.center(n.x, n.y, this.width, this.height));
+    this.camera.touched = false;
   }
 
   /**
@@ -218,12 +226,17 @@ export class Stage {
     this.painted.cost = 0; // the layer shows something else, so it is not put off
     this.#sight();
     this.around = this.#surroundings();
-    this.fit();
+    this.begun = this.model.shown !== null;
+    this.#begin();
     this.repaint();
   }
 
   #frame() {
     const { model } = this;
+    if (!this.begun && model.shown) {
+      this.begun = true;
+      if (!this.camera.touched) this.#begin();
+    }
     this.flow.measure(model.at ? (model.playing ? model.shown : null) : model.live.up && !model.outdated ? model.current : null, model.playing || 1);
     this.#sight();
     this.repaint();
@@ -271,7 +284,7 @@ export class Stage {
     this.layer.height = Math.round(box.height * (1 + 2 * ahead) * ratio);
     this.stale = true;
     this.painted.cost = 0; // the layer is empty now
-    if (!this.camera.touched) this.fit();
+    if (!this.camera.touched) this.#begin();
     else if (this.model.selected() >= 0) this.point(this.model.selected());
     this.paint(performance.now());
   }
@@ -465,15 +478,6 @@ export class Stage {
       ctx.fill();
     });
   }
-}
-
-/**
- * The radius of a dot, pixels: larger for one that stands for several firings.
- * @param {number} scale
- * @param {number} worth
- */
-export function dotRadius(scale, worth) {
-  return Math.max(1.1, Math.min(4, 6.5 * scale)) * (1 + 0.35 * Math.log10(worth));
 }
 
 /**

@@ -64,7 +64,7 @@ export function selectionFields(model) {
   const nets = (model.overview?.nets ?? []).map((n) => [n.id, label(n)]);
   const net = select('Net', [['*', 'of all nets'], ...nets], model.where.net || '*');
   const kind = select('Kind of alarm', [['', 'all alarms'], .../** @type {[string, string][]} */ (kindNames.map((k) => [k, kindName(k)]))], '');
-  const place = input('text', { 'aria-label': 'Only places like, may be empty', placeholder: 'only places like await* (optional)', autocomplete: 'off', spellcheck: 'false', maxlength: 256 });
+  const place = input('text', { 'aria-label': 'Only places like, may be empty', placeholder: 'places like await* (optional)', autocomplete: 'off', spellcheck: 'false', maxlength: 256 });
   place.required = false;
   const value = () => ({ net: net.value, ...(kind.value && { alarm: kind.value }), ...(place.value.trim() && { place: place.value.trim() }) });
   return { parts: [kind, net, place], value };

@@ -45,7 +45,7 @@ func anAlarmShowsItsSeverityAndNotes(t *testing.T, chromium *browsertest.Browser
 func alarmsAreAcknowledgedAndSilencedByButtons(t *testing.T, chromium *browsertest.Browser) {
 	b, f, s := opened(t, chromium)
 	f.change(func() { f.actions = true })
-	b.Until(`document.querySelectorAll('.acts button').length === 2`)
+	b.Until(`document.querySelectorAll('.first .acts button').length === 2`)
 	b.Screenshot("actions")
 	b.Click(".acts .ack")
 	b.Click(".acts .ack") // closes what it asks
@@ -60,7 +60,7 @@ func alarmsAreAcknowledgedAndSilencedByButtons(t *testing.T, chromium *browserte
 	b.Until(`document.querySelector('.acts .ack').innerText === 'Withdraw'`)
 	b.Click(".acts .ack")
 	b.Click(".acts button:last-child")
-	b.Do(chromedp.SetValue(chromedp.CSS(".note-form select"), "900"))
+	b.Do(chromedp.SetValue(chromedp.CSS(".note-form [aria-label='For how long']"), "900"))
 	b.Screenshot("silence")
 	b.Click(".note-form [type=submit]")
 	b.Click(".silence button")

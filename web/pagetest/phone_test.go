@@ -5,6 +5,7 @@
 package pagetest
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -31,6 +32,9 @@ func onAPhone(t *testing.T, chromium *browsertest.Browser) {
 	}
 	b.Until(`document.querySelector('.alarm').getBoundingClientRect().bottom <= document.querySelector('#net').getBoundingClientRect().top && document.querySelector('#net').getBoundingClientRect().height > 300`)
 	b.Until(`getComputedStyle(document.querySelector('.row.net').closest('section')).display === 'none'`)
+	b.Until(`Number(document.querySelector('#net').dataset.camera.split(' ')[2]) > 0.45`) // what is stuck can be read, and nothing is over it
+	x, y := b.Point(s.at(node(s, "paymentUnclear")))
+	b.Until(fmt.Sprintf(`document.elementFromPoint(%f, %f)?.id === 'net'`, x, y))
 	narrow("first")
 	f.change(func() { deadlocked(f, s); f.actions = true })
 	b.Click(".group > .alarm")

@@ -143,14 +143,22 @@ func (x *change) plan(f *frame, t int, o *outcome, taken, read []Placed, inPlace
 // each place, and those that are only tested. The results do not share memory
 // with picked.
 func (r *rule) split(picked []Placed) (taken, read []Placed) {
-	for k := 0; k < len(r.sights) && len(picked) > 0; k++ {
-		v, n := &r.sights[k], 0
-		for n < len(picked) && picked[n].Place == v.place {
-			n++
+	left, k := uint32(0), -1
+	for i := range picked {
+		if i == 0 || picked[i].Place != picked[i-1].Place {
+			for k++; r.sights[k].place != picked[i].Place; k++ {
+			}
+			left = r.sights[k].take
 		}
-		takes := min(n, int(v.take))
-		taken, read = append(taken, picked[:takes]...), append(read, picked[takes:n]...)
-		picked = picked[n:]
+		if left == 0 {
+			read = append(read, picked[i])
+			continue
+		}
+		left--
+		if taken == nil {
+			taken = make([]Placed, 0, len(picked)-i)
+		}
+		taken = append(taken, picked[i])
 	}
 	return taken, read
 }

@@ -204,11 +204,6 @@ func (k *notes) blocked(in *instance, f *frame, t int) bool {
 	return k.find(in, f, t, func(n *note) bool { return n.kind != noteClock && n.kind != noteFailed }) != none
 }
 
-// again reports whether a transition is an incident of an evaluation.
-func (k *notes) again(in *instance, f *frame, t int) bool {
-	return k.find(in, f, t, func(n *note) bool { return n.again }) != none
-}
-
 // clear removes the notes that block a transition, because Fire names it.
 func (k *notes) clear(in *instance, f *frame, t int) {
 	for id := range k.of(in, f) {

@@ -66,8 +66,7 @@ func (x *change) fly(taken []Placed) {
 	}
 }
 
-// pileOf returns the pile of the place of a token, which holds it or has it in
-// flight.
+// pileOf returns the pile that holds a token, or has it in flight.
 func (s *scopes) pileOf(in *instance, p *Placed) *pile {
 	return s.frame(in, p.Scope).piles.pile(p.Place)
 }

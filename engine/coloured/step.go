@@ -233,8 +233,7 @@ func (s *Shard) refusedForGood(id int32) bool {
 	return s.rules[n.transition].alternative && !s.notes.due.Planned(id)
 }
 
-// atEnd reports whether all tokens are in final places, see
-// petri.Net.FinalPlaces.
+// atEnd reports whether all tokens are in final places: see petri.Net.FinalPlaces.
 func (s *scopes) atEnd(in *instance) bool {
 	for _, p := range s.filled(in) {
 		if !s.tables.Final(int(p.place)) {
@@ -390,7 +389,7 @@ func (x *change) fireFrame(f *frame, t int, data []byte, also Guard) error {
 	}
 	x.found, x.picked = x.found[:0], x.picked[:0]
 	var given []byte
-	if also == nil && x.s.notes.again(x.in, f, t) {
+	if also == nil && x.s.notes.find(x.in, f, t, func(n *note) bool { return n.again }) != none {
 		given = data
 	}
 	c, v, err := x.pick(f, t, also, given)

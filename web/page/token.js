@@ -27,7 +27,7 @@ export function waits(list, model) {
   if (!list?.length) return null;
   return el('ul', { class: 'waits' }, ...list.map((w) => el('li', { title: w.reason },
     w.transition && el('button', { type: 'button', class: 'link-like', onclick: () => model.select('transition', w.transition ?? '') }, name(called(model, 'transition', w.transition), w.transition)),
-    w.transition && ': ', w.text || [w.reason, w.place && called(model, 'place', w.place)].filter(Boolean).join(' '), w.until && el('span', { class: 'num' }, ` ${due(w.until, model)}`),
+    w.transition && ': ', w.text || [w.reason, w.place && called(model, 'place', w.place)].filter(Boolean).join(' '), w.until && el('span', { class: 'num' }, `, ${due(w.until, model)}`),
     w.reason === 'manual' && about(model, w.transition))));
 }
 
@@ -92,5 +92,5 @@ function about(model, transition = '') {
 function due(until, model) {
   const at = Date.parse(until);
   const left = (at - model.clock.now()) / 1000;
-  return left > 0 ? `until ${when(at)} (in ${age(left)})` : `since ${when(at)} it is due`;
+  return left > 0 ? `until ${when(at)} (in ${age(left)})` : `due since ${when(at)}`;
 }

@@ -72,7 +72,7 @@ func allStuckInstancesAreInPages(t *testing.T, chromium *browsertest.Browser) {
 	}
 	said("1 to 50 of 120, the oldest first; without 1 source that did not answer: osaka")
 	b.Until(`document.querySelector('.instances select').value === 'paymentUnclear' && document.querySelectorAll('.instances tbody tr').length === 50`)
-	b.Until(`/Clarify payment: waits until its time has come until \d\d:\d\d:\d\d \(in (2 min 5\d|3 min 00) s\)/.test(document.querySelector('.instances tbody .waits').innerText)`)
+	b.Until(`/Clarify payment: waits until its time has come, until \d\d:\d\d:\d\d \(in (2 min 5\d|3 min 00) s\)/.test(document.querySelector('.instances tbody .waits').innerText)`)
 	b.Screenshot("instances")
 	b.Click(".pager button:nth-child(2)")
 	said("51 to 100 of 120")

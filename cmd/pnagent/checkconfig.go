@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !slim
+
 package main
 
 import (
@@ -25,12 +27,6 @@ import (
 	"github.com/pnagent/pnagent/telemetry/natslink"
 	"github.com/pnagent/pnagent/web/api"
 )
-
-type checkConfigCmd struct {
-	File    string `arg:"" help:"Configuration file of serve, or file with rules for alarms."`
-	Connect bool   `help:"Also connect to NATS, the AgentX master, the sinks and Prometheus, for at most 5 seconds each. Nothing is registered or sent that they show."`
-	JSON    bool   `name:"json" help:"Print one JSON object."`
-}
 
 // checkedConfig is what check-config found.
 type checkedConfig struct {

@@ -50,6 +50,13 @@ type doctorCmd struct {
 	FixHints   bool          `help:"Print only the lines to add, by file."`
 }
 
+type checkConfigCmd struct {
+	cli.FullOnly
+	File    string `arg:"" help:"Configuration file of serve, or file with rules for alarms."`
+	Connect bool   `help:"Also connect to NATS, the AgentX master, the sinks and Prometheus, for at most 5 seconds each. Nothing is registered or sent that they show."`
+	JSON    bool   `name:"json" help:"Print one JSON object."`
+}
+
 type convertCmd struct {
 	cli.FullOnly
 	To     string     `enum:",pnml,net,dot" default:"" placeholder:"FORMAT" help:"Format to write: pnml, net (of Tina) or dot. Default: that of the name of --output."`

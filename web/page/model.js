@@ -242,7 +242,7 @@ export class Model extends EventTarget {
 
   /** @param {string} type */
   #tell(type) {
-    if (type === 'frame') this.scene?.rest(this.shown?.resting ?? this.current?.resting ?? []);
+    if (type === 'frame' || type === 'drawing') this.scene?.rest(this.shown?.resting ?? this.current?.resting ?? []);
     this.dispatchEvent(new Event(type));
   }
 

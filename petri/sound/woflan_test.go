@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pnagent/pnagent/internal/cachetest"
 	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/explore"
@@ -40,26 +41,6 @@ for path in sorted(glob.glob(os.path.join(sys.argv[1], "*.pnml"))):
         answers[os.path.basename(path)] = type(e).__name__
 json.dump(answers, out)
 `
-
-// pm4py returns a Python with pm4py, which it installs into the user's cache.
-func pm4py(t *testing.T) string {
-	t.Helper()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Skip(err)
-	}
-	const version = "2.7.23.11"
-	dir := filepath.Join(cache, "pnagent-test", "pm4py-"+version)
-	path := filepath.Join(dir, "bin", "python")
-	if exec.CommandContext(t.Context(), path, "-c", "import pm4py").Run() != nil {
-		for _, args := range [][]string{{"python3", "-m", "venv", "--clear", dir}, {path, "-m", "pip", "install", "-q", "pm4py==" + version}} {
-			if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil {
-				t.Skipf("%v: %v: %.500s", args, err, out)
-			}
-		}
-	}
-	return path
-}
 
 // corpusNets returns the nets of files from real tools, beside the project, and of its examples.
 func corpusNets(t *testing.T) (nets []*petri.Net) {
@@ -94,7 +75,7 @@ func plain(n *petri.Net) bool {
 }
 
 func TestWOFLANFindsTheSameNetsSound(t *testing.T) {
-	python := pm4py(t)
+	pm4py := cachetest.Pip(t, "python3", "pm4py==2.7.23.11")
 	dir := t.TempDir()
 	ours := map[string]Verdict{}
 	put := func(n *petri.Net) {
@@ -122,7 +103,8 @@ func TestWOFLANFindsTheSameNetsSound(t *testing.T) {
 	for seed := range seeds.Of(4000, 40_000) {
 		put(randomWorkflow(rand.New(rand.NewPCG(7, seed))))
 	}
-	cmd := exec.CommandContext(t.Context(), python, "-c", woflan, dir)
+	cmd := exec.CommandContext(t.Context(), "python3", "-c", woflan, dir)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+pm4py)
 	var failed strings.Builder
 	cmd.Stderr = &failed
 	out, err := cmd.Output()

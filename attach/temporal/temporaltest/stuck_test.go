@@ -3,9 +3,12 @@
 package temporaltest
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -133,6 +136,8 @@ func TestStuckWorkflows(t *testing.T) {
 		return ""
 	})
 
+	f.typed(s)
+
 	order := func(id string) {
 		t.Helper()
 		run := begin(t, c, "Order", id)
@@ -184,6 +189,52 @@ func TestStuckWorkflows(t *testing.T) {
 	})
 	stop()
 	adapter.kill()
+}
+
+// typed types the command lines that are shown for tokens: one shows the execution, one has a new first attempt made, and one
+// ends the pause of an activity.
+func (f *faces) typed(s *server) {
+	f.t.Helper()
+	shown := func(net, place, begins string) (command string) {
+		f.t.Helper()
+		until(f.t, "a command line begins with "+begins, func() string {
+			text := get(f.t, f.web, "/api/v1/place?"+url.Values{"net": {net}, "place": {place}}.Encode())
+			var shown struct{ Commands []string }
+			if err := json.Unmarshal([]byte(text), &shown); err != nil || len(shown.Commands) != 1 || !strings.HasPrefix(shown.Commands[0], begins) {
+				return fmt.Sprint(shown.Commands, err)
+			}
+			command = shown.Commands[0]
+			return ""
+		})
+		return command
+	}
+	program := func(command string) string {
+		f.t.Helper()
+		cmd := exec.CommandContext(f.t.Context(), "sh", "-c", command)
+		cmd.Env = append(cmd.Environ(), "PATH="+filepath.Dir(s.program)+":"+os.Getenv("PATH"), "TEMPORAL_ADDRESS="+s.address)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			f.t.Errorf("%s: %v: %s", command, err, out)
+		}
+		return string(out)
+	}
+	if out := program(shown("Approve", "approved.Receive", "temporal workflow describe ")); !strings.Contains(out, "one-Approve") {
+		f.t.Errorf("the program shows %s; expected the execution", out)
+	}
+	reset := shown("Pay", "Fails@orders", "temporal activity reset ")
+	until(f.t, "an attempt that is not one of the first", func() string {
+		if n := s.attempt("one-Pay"); n < 4 {
+			return fmt.Sprint(n)
+		}
+		return ""
+	})
+	program(reset)
+	if n := s.attempt("one-Pay"); n > 3 {
+		f.t.Errorf("attempt %d after %s; expected one of the first", n, reset)
+	}
+	program(strings.Replace(reset, " reset ", " pause ", 1))
+	program(shown("Pay", "Fails@orders", "temporal activity unpause "))
+	shown("Pay", "Fails@orders", "temporal activity reset ")
 }
 
 // saved waits until the state file has that many closed workflows.

@@ -403,7 +403,7 @@ func TestATokenWithoutATimeKeepsItsAgeOverARestart(t *testing.T) {
 		}
 		return ""
 	})
-	// Each run estimates anew by how much the database's clock is ahead of the host's.
+	// Each run estimates again by how much the database's clock is ahead of the host's.
 	if again := since(); max(again-first, first-again) > gap/2 {
 		t.Errorf("seen first at %d; after a restart at %d", first, again)
 	}

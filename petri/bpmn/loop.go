@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/xmlscan"
@@ -131,7 +132,11 @@ func (n *node) runNames() []string {
 	return names
 }
 
-var nameInFEEL = regexp.MustCompile("^=\\s*(?:`([^`]+)`|([\\pL_][\\pL\\pN_]*))\\s*(?:\\.\\s*[\\pL_][\\pL\\pN_]*\\s*)*$")
+// nameInFEEL matches a FEEL expression that is a variable or a path that begins at one. It is compiled at the
+// first use: most programs read no loop.
+var nameInFEEL = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("^=\\s*(?:`([^`]+)`|([\\pL_][\\pL\\pN_]*))\\s*(?:\\.\\s*[\\pL_][\\pL\\pN_]*\\s*)*$")
+})
 
 // resultItem returns the variable in which a run of a loop has its result, or "": what Zeebe's outputElement
 // or BPMN's outputDataItem names. Each run has its own, so that a run without a result has not that of another.
@@ -139,7 +144,7 @@ func (n *node) resultItem() string {
 	if n.loop == nil {
 		return ""
 	}
-	found := nameInFEEL.FindStringSubmatch(n.loop.Result.Text)
+	found := nameInFEEL().FindStringSubmatch(n.loop.Result.Text)
 	if found == nil {
 		return ""
 	}

@@ -4,10 +4,9 @@ package bpmn
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
+	"unicode"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/xmlscan"
@@ -132,11 +131,42 @@ func (n *node) runNames() []string {
 	return names
 }
 
-// nameInFEEL matches a FEEL expression that is a variable or a path that begins at one. It is compiled at the
-// first use: most programs read no loop.
-var nameInFEEL = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("^=\\s*(?:`([^`]+)`|([\\pL_][\\pL\\pN_]*))\\s*(?:\\.\\s*[\\pL_][\\pL\\pN_]*\\s*)*$")
-})
+// variableOf returns the variable at which a path in FEEL begins, such as "a" of "= a.b"; "" for other expressions.
+func variableOf(expression string) string {
+	path, isFEEL := strings.CutPrefix(expression, "=")
+	if !isFEEL {
+		return ""
+	}
+	path = strings.TrimSpace(path)
+	name, closed := "", true
+	if quoted, ok := strings.CutPrefix(path, "`"); ok {
+		name, path, closed = strings.Cut(quoted, "`")
+	} else {
+		before, _, _ := strings.Cut(path, ".")
+		name, path = strings.TrimSpace(before), path[len(before):]
+		closed = isWord(name)
+	}
+	words := strings.Split(path, ".")
+	if !closed || strings.TrimSpace(words[0]) != "" {
+		return ""
+	}
+	for _, word := range words[1:] {
+		if !isWord(strings.TrimSpace(word)) {
+			return ""
+		}
+	}
+	return name
+}
+
+// isWord reports whether a text is a name in FEEL of letters, digits and underscores.
+func isWord(text string) bool {
+	for i, r := range text {
+		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsNumber(r)) {
+			return false
+		}
+	}
+	return text != ""
+}
 
 // resultItem returns the variable in which a run of a loop has its result, or "": what Zeebe's outputElement
 // or BPMN's outputDataItem names. Each run has its own, so that a run without a result has not that of another.
@@ -144,11 +174,7 @@ func (n *node) resultItem() string {
 	if n.loop == nil {
 		return ""
 	}
-	found := nameInFEEL().FindStringSubmatch(n.loop.Result.Text)
-	if found == nil {
-		return ""
-	}
-	switch name := found[1] + found[2]; name {
+	switch name := variableOf(n.loop.Result.Text); name {
 	case n.loop.Element, petri.LoopCounter, "true", "false", "null":
 		return ""
 	default:

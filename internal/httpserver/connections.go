@@ -4,13 +4,11 @@ package httpserver
 
 import (
 	"crypto/tls"
-	"math"
 	"net"
 	"net/http"
 	"net/netip"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -23,16 +21,6 @@ const (
 	// may be closed for a new one.
 	blockedAfter = time.Second
 )
-
-// descriptors returns how many files and connections the process may have open.
-// The Go runtime has raised that to the hard limit.
-func descriptors() int {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return math.MaxInt32
-	}
-	return int(min(limit.Cur, math.MaxInt32))
-}
 
 // limits returns the limits of connections in all and for each address. A quarter
 // of the descriptors remains for files, such as the state of alarms, and for

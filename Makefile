@@ -13,6 +13,7 @@ PKG       ?=
 BELOW     := $(or $(PKG),.)
 LINTER    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GREMLINS  := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
+GORELEASER := github.com/goreleaser/goreleaser/v2@v2.16.0
 VALE      := github.com/errata-ai/vale/v3/cmd/vale@v3.7.1
 # What make prose reads: documents, scenarios, and comments. Golden .conf files hold names of a net, and web/dist has no comments.
 PROSE     := ':!integrations/testdata/*.conf' ':!web/dist' '*.md' '*.go' '*.js' '*.css' '*.txt' '*.story' '*.yaml' '*.conf' '*.py' '*.c' '*.h' '*.rs'
@@ -136,3 +137,11 @@ generate: ## write what is generated: the compiled definition of the wire, what 
 build: ## build the two programs of a release: ./pnagent, and ./pnagent-full, which it runs for commands that most processes do not need
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -tags slim -o pnagent ./cmd/pnagent
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o pnagent-full ./cmd/pnagent
+
+.PHONY: release
+release: ## write the release of the tag of this commit into dist, and publish nothing: archives, deb, rpm, checksums, lists of modules; RELEASE=--snapshot: of what has no tag
+	@GO="$(GO)" $(GO) run $(GORELEASER) release --clean --skip=publish,announce $(RELEASE)
+
+.PHONY: test-release
+test-release: ## write the release of a tag three times, compare two, and install, update and remove the package in a machine of its own, as root (10 minutes or more)
+	$(GO) test -count=1 -tags release -timeout 1h -v ./e2e/release

@@ -166,6 +166,7 @@ var rooms = map[string]room{
 	"e2e/hostile":                          {},
 	"e2e/logs":                             {},
 	"e2e/page":                             {},
+	"e2e/release":                          {},
 	"e2e/prometheus":                       {},
 	"e2e/doctor":                           {},
 	"e2e/otlp":                             {},

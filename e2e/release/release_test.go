@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build release
+
+// Package release tests what make release writes: that two builds of a tag are equal, and that a
+// package installs, runs under the hardening of its unit, updates with its state and goes again.
+package release
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// release writes the release of a tag of this tree, for this platform, and returns the directory.
+func release(t *testing.T, tag string) string {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	dir := filepath.Join(t.TempDir(), "pnagent")
+	root := filepath.Join("..", "..")
+	all := read(t, filepath.Join(root, ".goreleaser.yaml"))
+	here := strings.NewReplacer("goos: [linux, darwin, windows]", "goos: ["+runtime.GOOS+"]", "goarch: [amd64, arm64]", "goarch: ["+runtime.GOARCH+"]").Replace(all)
+	if here == all {
+		t.Fatal(".goreleaser.yaml does not list its platforms as this test expects")
+	}
+	config := filepath.Join(t.TempDir(), "release.yaml")
+	if err := os.WriteFile(config, []byte(here), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"git", "clone", "--quiet", root, dir},
+		{"git", "-C", dir, "-c", "user.name=test", "-c", "user.email=test@localhost", "-c", "tag.gpgsign=false", "tag", tag},
+		{"make", "-C", dir, "release", "RELEASE=--config " + config},
+	} {
+		if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	return filepath.Join(dir, "dist")
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestTwoBuildsOfATagAreEqual(t *testing.T) {
+	var sums [2]string
+	for i := range sums {
+		sums[i] = read(t, filepath.Join(release(t, "v0.0.1"), "checksums.txt"))
+	}
+	one, other := sums[0], sums[1]
+	if one != other {
+		t.Errorf("checksums of the first build:\n%s\nof the second:\n%s", one, other)
+	}
+	for _, kind := range []string{".deb", ".rpm", ".tar.gz", "pnagent-full_linux_" + runtime.GOARCH + ".cdx.json"} {
+		if !strings.Contains(one, kind+"\n") {
+			t.Errorf("no %s among the files of the release:\n%s", kind, one)
+		}
+	}
+}
+
+// net is what the engine of this test runs.
+const net = "backup-window.pnml"
+
+func TestThePackageInstallsRunsUpdatesAndGoes(t *testing.T) {
+	packages := t.TempDir()
+	for _, tag := range []string{"0.0.1", "0.0.2"} {
+		found, err := filepath.Glob(filepath.Join(release(t, "v"+tag), "*.deb"))
+		if err != nil || len(found) != 1 {
+			t.Fatalf("packages: %q, %v", found, err)
+		}
+		if err := os.Rename(found[0], filepath.Join(packages, tag+".deb")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(packages, net), []byte(read(t, filepath.Join("..", "..", "examples", net))), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	m := start(t, packages)
+
+	m.run("apt-get", "install", "--yes", "-qq", "/run/packages/0.0.1.deb")
+	if state, _ := m.try("systemctl", "is-active", "pnagent.service"); state != "inactive\n" {
+		t.Errorf("after the installation the sidecar is %q; expected that nothing is started unasked", state)
+	}
+	if v := m.run("pnagent", "--version"); !strings.HasPrefix(v, "pnagent v0.0.1 (revision ") || strings.Contains(v, "unknown") {
+		t.Errorf("version %q", v)
+	}
+	if is := m.run("stat", "--format=%U:%G %a", "/etc/pnagent/serve.yaml", "/var/lib/pnagent"); is != "root:pnagent 640\npnagent:pnagent 750\n" {
+		t.Errorf("configuration and state: %q", is)
+	}
+	m.run("pnagent", "check-config", "/etc/pnagent/serve.yaml")
+	m.run("test", "-s", "/usr/share/man/man1/pnagent-attach-sql.1")
+	m.run("bash", "-c", "source /usr/share/bash-completion/completions/pnagent && declare -F _pnagent")
+	m.run("pnagent", "demo", "--for", "3s") // which the second program runs
+
+	m.run("systemd-run", "--unit=nats", "nats-server", "--addr=127.0.0.1")
+	m.run("systemctl", "enable", "--now", "pnagent.service")
+	m.run("systemd-run", "--unit=engine", "--property=Nice=15", "pnagent", "engine", "--nats=nats://127.0.0.1:4222", "--instances=20", "/run/packages/"+net)
+	before := m.fired()
+	lock := m.run("cat", "/var/lib/pnagent/oids.lock")
+	if who := m.run("stat", "--format=%U", "/var/lib/pnagent/oids.lock"); who != "pnagent\n" {
+		t.Errorf("the lock is of %q", who)
+	}
+
+	m.run("sh", "-c", "echo 'log.level: debug' >>/etc/pnagent/serve.yaml")
+	m.run("apt-get", "install", "--yes", "-qq", "/run/packages/0.0.2.deb")
+	m.until("the new version runs", func() error {
+		if page, err := m.try("curl", "-sf", "http://127.0.0.1:9797/metrics"); err != nil || !strings.Contains(page, `version="v0.0.2"`) {
+			return fmt.Errorf("no v0.0.2 in /metrics: %w", err)
+		}
+		return nil
+	})
+	if after := m.fired(); after < before {
+		t.Errorf("%v firings after the update, %v before", after, before)
+	}
+	if is := m.run("cat", "/var/lib/pnagent/oids.lock"); is != lock {
+		t.Errorf("the lock was\n%s\nand after the update it is\n%s", lock, is)
+	}
+	m.run("grep", "-q", "^log.level: debug$", "/etc/pnagent/serve.yaml")
+
+	m.run("apt-get", "remove", "--yes", "-qq", "pnagent")
+	if state, _ := m.try("systemctl", "is-active", "pnagent.service"); state == "active\n" {
+		t.Error("the sidecar runs without its package")
+	}
+	m.run("test", "-s", "/var/lib/pnagent/oids.lock")
+	m.run("apt-get", "purge", "--yes", "-qq", "pnagent")
+	m.run("test", "!", "-e", "/var/lib/pnagent")
+	m.run("test", "!", "-e", "/etc/pnagent")
+}
+
+// fired waits until the sidecar shows firings of the net, and returns how many.
+func (m *machine) fired() (n float64) {
+	m.t.Helper()
+	line := regexp.MustCompile(`(?m)^petrinet_transition_firings_total\{.*\} ([0-9.e+]+)$`)
+	m.until("the sidecar shows firings", func() error {
+		page, err := m.try("curl", "-sf", "http://127.0.0.1:9797/metrics")
+		if err != nil {
+			return err
+		}
+		n = 0
+		for _, found := range line.FindAllStringSubmatch(page, -1) {
+			var of float64
+			if _, err := fmt.Sscan(found[1], &of); err != nil {
+				return err
+			}
+			n += of
+		}
+		if n == 0 {
+			return errors.New("no firings")
+		}
+		return nil
+	})
+	return n
+}

@@ -127,7 +127,7 @@ func (x *change) ready(f *frame, t int) (candidate, bool) {
 	} else if !x.s.holds(x.in, f, t) {
 		return candidate{}, false
 	}
-	if f.notes != none && x.s.notes.blocked(x.in, f, t) || r.Action && x.in.running >= x.s.running {
+	if f.notes != none && x.s.notes.blocked(f, t) || r.Action && x.in.running >= x.s.running {
 		return candidate{}, false
 	}
 	if r.oldest {

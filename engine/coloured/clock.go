@@ -50,7 +50,7 @@ func (x *change) startAll(f *frame, transitions []int32) {
 	for _, t32 := range transitions {
 		t := int(t32)
 		r := &x.s.rules[t]
-		id := x.s.notes.clock(x.in, f, t)
+		id := x.s.notes.clock(f, t)
 		if id != none {
 			n := &x.s.notes.all[id]
 			if !n.stale && (x.s.notes.due.Planned(id) || r.Mode.Kind != plain.Delayed) {

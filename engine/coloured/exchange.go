@@ -165,7 +165,7 @@ func (x *change) valued(f *frame, r *rule, o *outcome, taken, read []Placed) err
 	case r.begins != nil:
 		o.turn, err = x.planBegin(f, r, x.visible(f, taken, read, o.data), o)
 	case r.in != nil: // what the run gets that it begins
-		seen := x.s.fields(x.s.renewedIn(x.in, f, o.data))
+		seen := x.s.fields(x.s.renewedIn(f, o.data))
 		o.given = make([]object, 1)
 		o.given[0], err = x.s.assign(r.in, []object{seen}, x.visible(f, taken, read, o.data), nil, x.now)
 	case r.ends != nil && f.up.loop != nil:
@@ -182,7 +182,7 @@ func (x *change) visible(f *frame, taken, read []Placed, data []byte) []Placed {
 }
 
 // renewedIn returns what is seen in a run after an action or a call returned data.
-func (s *scopes) renewedIn(in *instance, f *frame, data []byte) []byte {
+func (s *scopes) renewedIn(f *frame, data []byte) []byte {
 	seen := s.seenIn(f)
 	if s.fields(data) == nil {
 		return seen
@@ -198,7 +198,7 @@ func (x *change) give(f *frame, r *rule, taken []Placed, o *outcome) error {
 		for g.scope != e.scope {
 			g = g.up
 		}
-		inside, news := x.s.renewedIn(x.in, g, o.data), object{}
+		inside, news := x.s.renewedIn(g, o.data), object{}
 		for _, w := range o.writes {
 			for name, value := range w.fields {
 				if g.within(x.s.owner(w.f, name)) {

@@ -270,7 +270,7 @@ func (x *change) finish(f *frame, t int, o *outcome) {
 	x.s.Rec.Fired(t, x.now)
 	x.in.move()
 	if f.notes != none {
-		if id := x.s.notes.trouble(x.in, f, t, 0); id != none {
+		if id := x.s.notes.trouble(f, t, 0); id != none {
 			x.s.notes.dropNote(x.in, id)
 		}
 	}
@@ -462,7 +462,7 @@ func (s *Shard) awaits(in *instance, f *frame, j *petri.JoinTest) []int32 {
 
 // restartClock restarts the delay of a transition that fired.
 func (x *change) restartClock(f *frame, t int) {
-	id := x.s.notes.clock(x.in, f, t)
+	id := x.s.notes.clock(f, t)
 	if id == none {
 		if x.s.rules[t].Mode.Kind != plain.Delayed {
 			return

@@ -82,7 +82,7 @@ func (l *look) instance(i int) {
 // turn, each once.
 func (l *look) ready(i int, in *instance) {
 	count := func(f *frame, t int32) {
-		if !l.s.holds(in, f, int(t)) || l.s.notes.blocked(in, f, int(t)) || !l.Once(t, 2*int64(i)+1) {
+		if !l.s.holds(in, f, int(t)) || l.s.notes.blocked(f, int(t)) || !l.Once(t, 2*int64(i)+1) {
 			return
 		}
 		l.Enabled(int(t), cmp.Or(l.s.latest(f, &l.s.rules[t]), l.Now()))

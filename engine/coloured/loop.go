@@ -154,7 +154,7 @@ func (x *change) planBegin(f *frame, r *rule, tokens []Placed, o *outcome) (*tur
 	if t.runs == 0 && l.Into != "" {
 		o.writes = append(o.writes, write{x.s.around(f, l.into[0].Place), object{l.Into: json.RawMessage("[]")}})
 	}
-	return t, x.planRuns(t, o, 0, x.s.fields(x.s.renewedIn(x.in, f, o.data)), tokens)
+	return t, x.planRuns(t, o, 0, x.s.fields(x.s.renewedIn(f, o.data)), tokens)
 }
 
 // planRuns evaluates what the runs get that begin, from a number on: copies are of some fields.
@@ -207,14 +207,14 @@ func (x *change) planEnd(f *frame, taken, read []Placed, o *outcome) (*turn, err
 		return t, nil
 	}
 	t.runs = 1
-	outside, of := x.s.outsideOf(x.in, f, o.data), object{}
+	outside, of := x.s.outsideOf(f, o.data), object{}
 	maps.Copy(of, x.s.fields(outside[0].Token.Data))
 	maps.Copy(of, after)
 	return t, x.planRuns(t, o, q.begun, of, also(outside, after))
 }
 
 // outsideOf returns a token with what is seen outside of a run that ends, for the run after it.
-func (s *scopes) outsideOf(in *instance, f *frame, data []byte) []Placed {
+func (s *scopes) outsideOf(f *frame, data []byte) []Placed {
 	seen, fields := s.seenIn(f.up), maps.Clone(s.fields(data))
 	maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool { return s.isLocal(f.scope, name) })
 	if len(fields) > 0 {

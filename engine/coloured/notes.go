@@ -111,7 +111,7 @@ func (k *notes) counts(n *note, by int32) {
 func (k *notes) each(in *instance) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for f := range k.scopes.each(in) {
-			for id := range k.of(in, f) {
+			for id := range k.of(f) {
 				if !yield(id) {
 					return
 				}
@@ -121,7 +121,7 @@ func (k *notes) each(in *instance) iter.Seq[int32] {
 }
 
 // of is each for the notes of one frame.
-func (k *notes) of(in *instance, f *frame) iter.Seq[int32] {
+func (k *notes) of(f *frame) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for id := f.notes; id != none; {
 			next := k.all[id].next
@@ -179,7 +179,7 @@ func (n *note) failure() bool { return n.kind >= noteWait && n.kind <= noteIncid
 
 // find returns the first note about a transition in a frame of an instance for which a function
 // holds, or none.
-func (k *notes) find(in *instance, f *frame, t int, holds func(*note) bool) int32 {
+func (k *notes) find(f *frame, t int, holds func(*note) bool) int32 {
 	id := f.notes
 	for id != none && (int(k.all[id].transition) != t || !holds(&k.all[id])) {
 		id = k.all[id].next
@@ -188,25 +188,25 @@ func (k *notes) find(in *instance, f *frame, t int, holds func(*note) bool) int3
 }
 
 // clock returns the clock of a transition in a frame of an instance, or none.
-func (k *notes) clock(in *instance, f *frame, t int) int32 {
-	return k.find(in, f, t, func(n *note) bool { return n.kind == noteClock })
+func (k *notes) clock(f *frame, t int) int32 {
+	return k.find(f, t, func(n *note) bool { return n.kind == noteClock })
 }
 
 // trouble returns the note about a failure of a transition with some first
 // token, or none.
-func (k *notes) trouble(in *instance, f *frame, t int, token uint64) int32 {
-	return k.find(in, f, t, func(n *note) bool { return n.failure() && n.token == token })
+func (k *notes) trouble(f *frame, t int, token uint64) int32 {
+	return k.find(f, t, func(n *note) bool { return n.failure() && n.token == token })
 }
 
 // blocked reports whether a note keeps a transition from being tried without a
 // call of Fire.
-func (k *notes) blocked(in *instance, f *frame, t int) bool {
-	return k.find(in, f, t, func(n *note) bool { return n.kind != noteClock && n.kind != noteFailed }) != none
+func (k *notes) blocked(f *frame, t int) bool {
+	return k.find(f, t, func(n *note) bool { return n.kind != noteClock && n.kind != noteFailed }) != none
 }
 
 // clear removes the notes that block a transition, because Fire names it.
 func (k *notes) clear(in *instance, f *frame, t int) {
-	for id := range k.of(in, f) {
+	for id := range k.of(f) {
 		if n := &k.all[id]; int(n.transition) == t && n.kind != noteClock {
 			k.dropNote(in, id)
 		}
@@ -255,7 +255,7 @@ func (x *change) reviewAll() {
 
 // reviewIn reviews the notes of a frame.
 func (x *change) reviewIn(f *frame) {
-	for id := range x.s.notes.of(x.in, f) {
+	for id := range x.s.notes.of(f) {
 		x.review(id, &x.s.notes.all[id])
 	}
 	x.s.unsettle(x.in, f)

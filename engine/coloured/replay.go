@@ -239,7 +239,7 @@ func (r *reader) clock(o *op) {
 	if b.Mode.Kind != plain.Delayed || b.Until == nil && o.due > 0 || r.Err != nil || s.Elsewhere(t) || f.scope != s.Tables.ActsIn(t) || !s.holds(r.in, f, t) {
 		return
 	}
-	id := s.notes.clock(r.in, f, t)
+	id := s.notes.clock(f, t)
 	if id == none {
 		id = s.notes.addNote(r.in, f, note{kind: noteClock, transition: uint16(t)})
 	}

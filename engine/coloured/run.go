@@ -49,7 +49,7 @@ func (x *change) start(c candidate, contested bool, data []byte) {
 	x.fly(taken)
 	x.s.runs.last += x.s.runs.step
 	id := runID(x.s.runs.last, t)
-	p := &run{x.i, c.t, f.number, x.now, taken, x.s.seenBy(x.in, f, r), read, data, contested, x.attempt(f, t, firstID(taken)), x.s.runs.era}
+	p := &run{x.i, c.t, f.number, x.now, taken, x.s.seenBy(f, r), read, data, contested, x.attempt(f, t, firstID(taken)), x.s.runs.era}
 	x.s.log.start(id, p, false)
 	x.depart(id, p)
 	x.pass(f, t, contested)
@@ -118,7 +118,7 @@ func (s *Shard) holding(in *instance) iter.Seq2[int32, held] {
 // attempt returns the number of the attempt with some first token, and counts a
 // retry.
 func (x *change) attempt(f *frame, t int, token uint64) int32 {
-	id := x.s.notes.trouble(x.in, f, t, token)
+	id := x.s.notes.trouble(f, t, token)
 	if id == none || x.s.notes.all[id].failures == 0 {
 		return 1
 	}
@@ -172,7 +172,7 @@ func (x *change) end(id int32, o Outcome) (unevaluated bool, err error) {
 		return false, err
 	}
 	f := x.s.frame(x.in, l.frame)
-	x.s.rebased(x.in, f, r, l, res)
+	x.s.rebased(f, r, l, res)
 	x.renew()
 	x.hold(l.taken)
 	if no := x.plan(f, t, res, l.taken, l.read, true); no != nil && no.full {
@@ -268,14 +268,14 @@ func (x *change) unfinished(id int32, o Outcome, final bool) {
 // troubled returns the note about a failure of a transition, and creates it if
 // it is missing.
 func (x *change) troubled(f *frame, t int, token uint64) int32 {
-	id := x.s.notes.trouble(x.in, f, t, token)
+	id := x.s.notes.trouble(f, t, token)
 	if id == none {
 		id = x.s.notes.addNote(x.in, f, note{kind: noteFailed, transition: uint16(t), token: token})
 	}
 	x.s.notes.due.Drop(id)
 	n := &x.s.notes.all[id]
 	n.ripe, n.again, n.ref, n.why = false, false, stats.NoPlace, ""
-	if clock := x.s.notes.clock(x.in, f, t); clock != none {
+	if clock := x.s.notes.clock(f, t); clock != none {
 		x.s.notes.all[clock].stale = true
 	}
 	return id
@@ -390,7 +390,7 @@ func (s *Shard) Resume(now int64) {
 		}
 		x.fly(p.taken)
 		f := s.frame(x.in, p.frame)
-		p.seen = s.seenBy(x.in, f, &s.rules[p.transition])
+		p.seen = s.seenBy(f, &s.rules[p.transition])
 		x.depart(name, p)
 		x.pass(f, int(p.transition), false)
 		x.changed()

@@ -45,11 +45,10 @@ type Shard struct {
 	notes notes
 	runs  runs
 
-	longest int // no text of variables that one run owns is longer
-	log     log
-	done    Ready // since the last call of Ready
-	random  shard.Stream
-	delays  *rand.Rand // draws from random
+	log    log
+	done   Ready // since the last call of Ready
+	random shard.Stream
+	delays *rand.Rand // draws from random
 
 	// Reused memory.
 	flown []Placed

@@ -389,7 +389,7 @@ func (x *change) fireFrame(f *frame, t int, data []byte, also Guard) error {
 	}
 	x.found, x.picked = x.found[:0], x.picked[:0]
 	var given []byte
-	if also == nil && x.s.notes.find(x.in, f, t, func(n *note) bool { return n.again }) != none {
+	if also == nil && x.s.notes.find(f, t, func(n *note) bool { return n.again }) != none {
 		given = data
 	}
 	c, v, err := x.pick(f, t, also, given)

@@ -230,7 +230,7 @@ func (s *scopes) rebase(started, now, data []byte) []byte {
 
 // seenBy returns the variables that the action of a transition sees in a frame; nil if there are
 // none.
-func (s *scopes) seenBy(in *instance, f *frame, r *rule) []byte {
+func (s *scopes) seenBy(f *frame, r *rule) []byte {
 	g, ok := s.context(f, r)
 	if !s.shared || !ok {
 		return nil
@@ -239,11 +239,11 @@ func (s *scopes) seenBy(in *instance, f *frame, r *rule) []byte {
 }
 
 // rebased applies rebase to the outcome of a run.
-func (s *Shard) rebased(in *instance, f *frame, r *rule, l *run, o *outcome) {
+func (s *Shard) rebased(f *frame, r *rule, l *run, o *outcome) {
 	if l.seen == nil {
 		return
 	}
-	now := s.seenBy(in, f, r)
+	now := s.seenBy(f, r)
 	o.data = s.rebase(l.seen, now, o.data)
 	o.puts = slices.Clone(o.puts)
 	for k := range o.puts {

@@ -264,7 +264,7 @@ func (b *Tab) MainThread() time.Duration {
 			return time.Duration(m.Value * float64(time.Second))
 		}
 	}
-	b.t.Fatal("the browser does not say how long its main thread has used a processor")
+	b.t.Fatal("the browser has no metric ThreadTime of its main thread")
 	return 0
 }
 

@@ -138,7 +138,8 @@ func variableOf(expression string) string {
 		return ""
 	}
 	path = strings.TrimSpace(path)
-	name, closed := "", true
+	var name string
+	var closed bool
 	if quoted, ok := strings.CutPrefix(path, "`"); ok {
 		name, path, closed = strings.Cut(quoted, "`")
 	} else {

@@ -75,13 +75,12 @@ func reported(c *gosnmp.GoSNMP) error {
 		return nil
 	}
 	reader := gosnmp.GoSNMP{Version: gosnmp.Version3, SecurityModel: gosnmp.UserSecurityModel, MsgFlags: gosnmp.NoAuthNoPriv, SecurityParameters: &gosnmp.UsmSecurityParameters{UserName: "-"}}
-	p, err := reader.SnmpDecodePacket(a.last)
-	if err != nil || p.PDUType != gosnmp.Report || len(p.Variables) != 1 {
-		return nil
+	if p, err := reader.SnmpDecodePacket(a.last); err == nil && p.PDUType == gosnmp.Report && len(p.Variables) == 1 {
+		number, _ := strings.CutPrefix(p.Variables[0].Name, ".1.3.6.1.6.3.15.1.1.")
+		return map[string]error{"1.0": gosnmp.ErrUnknownSecurityLevel, "2.0": gosnmp.ErrNotInTimeWindow, "3.0": gosnmp.ErrUnknownUsername,
+			"4.0": gosnmp.ErrUnknownEngineID, "5.0": gosnmp.ErrWrongDigest, "6.0": gosnmp.ErrDecryption}[number]
 	}
-	number, _ := strings.CutPrefix(p.Variables[0].Name, ".1.3.6.1.6.3.15.1.1.")
-	return map[string]error{"1.0": gosnmp.ErrUnknownSecurityLevel, "2.0": gosnmp.ErrNotInTimeWindow, "3.0": gosnmp.ErrUnknownUsername,
-		"4.0": gosnmp.ErrUnknownEngineID, "5.0": gosnmp.ErrWrongDigest, "6.0": gosnmp.ErrDecryption}[number]
+	return nil
 }
 
 // userOf returns the parameters of a user in a file that snmp.ReadUsersFile has accepted.

@@ -26,7 +26,10 @@ type reader struct {
 // instances that the shard does not hold, and what firings put into other
 // parts. Call [Shard.Resume] when everything is replayed.
 func (s *Shard) Replay(text []byte, now int64) error {
-	defer func(on bool) { s.log.on = on }(s.log.on)
+	defer func(on bool) {
+		s.log.on = on
+		s.change.rewritten = s.change.rewritten[:0] // the log says what followed from variables, too
+	}(s.log.on)
 	s.log.on = false
 	r := &reader{Reader: shard.Reader{Left: text}, s: s, now: now}
 	c := s.log.codec

@@ -170,7 +170,6 @@ func (s *Shard) LoadState(src []byte) (rest []byte, err error) {
 		return nil, err
 	}
 	s.change.renew()
-	s.change.rewritten = s.change.rewritten[:0]
 	for i := range s.instances {
 		for _, f := range slices.Clone(s.opened(&s.instances[i])) {
 			s.unsettle(&s.instances[i], f)

@@ -5,10 +5,16 @@
 package otlp
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"math"
+	"net/http"
 	"strconv"
 	"testing"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
 
 	"github.com/pnagent/pnagent/e2e/kit"
 )
@@ -34,7 +40,7 @@ func TestACollectorHasTheNumbersOfAScrape(t *testing.T) {
 	side := kit.Serve(t, natsURL, "--mib-dir", "", "--otlp.endpoint", collector.http, "--otlp.interval", "500ms")
 	kit.RunEngine(t, natsURL, "desk", "--instances", "10", "--bindings", kit.Write(t, "b.yaml", slowOnceBindings), kit.Write(t, "checks.pnml", checksNet))
 	kit.Until(t, "the collector has what a scrape has", func() error {
-		scrape := side.Scrape(t)
+		scrape := scrapedWithExemplars(t, side.URL)
 		collector.got.mu.Lock()
 		defer collector.got.mu.Unlock()
 		if n, _ := scrape.Value("petrinet_instances_finished_total", "net", "checks"); n != 10 {
@@ -51,6 +57,33 @@ func TestACollectorHasTheNumbersOfAScrape(t *testing.T) {
 	}
 	if m := collector.got.metrics["petrinet_place_dwell_seconds"]; m.Unit != "s" || m.Description == "" {
 		t.Errorf("dwell has the unit %q and the description %q", m.Unit, m.Description)
+	}
+}
+
+// scrapedWithExemplars is a scrape in the form that has exemplars.
+func scrapedWithExemplars(t *testing.T, url string) kit.Scrape {
+	t.Helper()
+	format := expfmt.NewFormat(expfmt.TypeProtoDelim)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept", string(format))
+	req.Header.Set("Cache-Control", "no-cache") // what is so now
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	s := kit.Scrape{Families: map[string]*dto.MetricFamily{}}
+	for from := expfmt.NewDecoder(resp.Body, format); ; {
+		f := new(dto.MetricFamily)
+		if err := from.Decode(f); errors.Is(err, io.EOF) {
+			return s
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		s.Families[f.GetName()] = f
 	}
 }
 

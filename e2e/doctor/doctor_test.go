@@ -39,6 +39,19 @@ func examine(t *testing.T, args ...string) ([]doctor.Finding, int) {
 	return found, r.Code
 }
 
+// registered is examine once a check has a cause: a subagent of the test registers its subtree in its own time.
+func registered(t *testing.T, check, cause string, args ...string) (found []doctor.Finding) {
+	t.Helper()
+	kit.Until(t, check+" has its cause", func() error {
+		found, _ = examine(t, args...)
+		if !slices.ContainsFunc(of(found, check), func(f doctor.Finding) bool { return strings.Contains(f.Cause, cause) }) {
+			return fmt.Errorf("%s: got %+v; want %q", check, of(found, check), cause)
+		}
+		return nil
+	})
+	return found
+}
+
 // of returns the findings of a check.
 func of(found []doctor.Finding, check string) (all []doctor.Finding) {
 	for _, f := range found {
@@ -228,8 +241,7 @@ func TestAnotherSubagentHasTheSubtree(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = other.Run(ctx) }()
 	defer func() { end(); <-ended }()
-	<-other.Connected()
-	found, _ := examine(t, "--agentx", snmpd.AgentX, "--manager.address", snmpd.Addr, "--url", unused(t))
+	found := registered(t, "agentx", "another subagent", "--agentx", snmpd.AgentX, "--manager.address", snmpd.Addr, "--url", unused(t))
 	says(t, found, "agentx", doctor.Fails, "another subagent has registered the subtree", "--agentx.priority=127")
 }
 

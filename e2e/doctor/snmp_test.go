@@ -234,8 +234,7 @@ func TestAnAgentThatEndsEarly(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = subagent.Run(ctx) }()
 	defer func() { end(); <-ended }()
-	<-subagent.Connected()
-	found, _ = examine(t, append(flags, "--agentx", slow.AgentX, "--manager.address", slow.Addr)...)
+	found = registered(t, "master.root", "the agent answers for itself", append(flags, "--agentx", slow.AgentX, "--manager.address", slow.Addr)...)
 	says(t, found, "master.root", doctor.Fails, "the agent answers for itself, and not about the subtree", "agentXTimeout 5")
 }
 

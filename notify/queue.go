@@ -38,7 +38,7 @@ type queue struct {
 	file   *os.File
 	writer framed.Writer
 	size   int64 // of the file
-	anew   int64 // its size after it was last written as a whole
+	whole  int64 // its size after it was last written as a whole
 }
 
 // queued is an event that waits. settle, if it is not nil, is called once with what became of it.
@@ -161,7 +161,7 @@ func (q *queue) append(kind byte, payload []byte) error {
 	if q.path == "" {
 		return nil
 	}
-	if q.file == nil || q.size > max(rewriteAt, 4*q.anew) {
+	if q.file == nil || q.size > max(rewriteAt, 4*q.whole) {
 		return q.rewrite()
 	}
 	b := q.writer.Frame(nil, kind, payload)
@@ -198,7 +198,7 @@ func (q *queue) rewrite() error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", q.path, err)
 	}
-	q.writer, q.size, q.anew = w, int64(len(b)), int64(len(b))
+	q.writer, q.size, q.whole = w, int64(len(b)), int64(len(b))
 	return nil
 }
 

@@ -124,7 +124,8 @@ func TestAHealthySetUpIsGreen(t *testing.T) {
 	var found []doctor.Finding
 	kit.Until(t, "all is ok", func() error {
 		var code int
-		if found, code = examine(t, flags...); code != doctor.AllOK {
+		found, code = examine(t, flags...)
+		if code != doctor.AllOK {
 			return fmt.Errorf("%d: %+v", code, slices.DeleteFunc(found, func(f doctor.Finding) bool { return f.Outcome == doctor.OK }))
 		}
 		return nil

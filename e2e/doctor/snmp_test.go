@@ -43,7 +43,8 @@ func relay(t *testing.T, most int, agents ...string) string {
 			}
 			back := flows[client.String()]
 			if back == nil {
-				if back, err = net.Dial("udp", agents[len(flows)%len(agents)]); err != nil {
+				back, err = net.Dial("udp", agents[len(flows)%len(agents)])
+				if err != nil {
 					return
 				}
 				flows[client.String()] = back

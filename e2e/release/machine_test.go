@@ -79,7 +79,8 @@ func start(t *testing.T, packages string) *machine {
 		if err != nil {
 			return err
 		}
-		if m.init, err = strconv.Atoi(strings.TrimSpace(string(children))); err != nil {
+		m.init, err = strconv.Atoi(strings.TrimSpace(string(children)))
+		if err != nil {
 			return err
 		}
 		state, err := m.try("systemctl", "is-system-running")

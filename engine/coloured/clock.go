@@ -124,7 +124,8 @@ func identities(tokens []Placed) uint64 {
 // until calls a user's function, which may panic.
 func until(of func([]Placed, int64) (int64, error), tokens []Placed, since int64) (due int64, err error) {
 	defer caught(&err)
-	if due, err = of(tokens, since); err == nil && due > maxTime {
+	due, err = of(tokens, since)
+	if err == nil && due > maxTime {
 		err = fmt.Errorf("a time after %d µs; expected an earlier one", int64(maxTime))
 	}
 	return max(due, 1), err

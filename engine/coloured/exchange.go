@@ -21,7 +21,8 @@ type Value func(tokens []Placed, now int64) []byte
 // evaluate calls a user's function, which may panic.
 func evaluate(what Value, tokens []Placed, now int64) (value []byte, err error) {
 	defer caught(&err)
-	if value = what(tokens, now); len(value) > MaxData {
+	value = what(tokens, now)
+	if len(value) > MaxData {
 		return nil, fmt.Errorf("%w, not %d", ErrTooLarge, len(value))
 	}
 	return value, nil

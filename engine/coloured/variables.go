@@ -348,3 +348,59 @@ func (s *texts) of(under, over []byte) *text {
 	*t = made
 	return t
 }
+
+// passes returns the data that a firing in a frame passes on to new tokens: what an action or a call
+// returned, if any, or what the tokens carry that were taken.
+func (x *change) passes(f *frame, t int, returned []byte) []byte {
+	r := &x.s.rules[t]
+	if returned == nil && len(r.reach) > 0 {
+		return x.passed(t)
+	}
+	if _, written := x.s.context(f, r); written {
+		return x.s.carried(returned)
+	}
+	return returned
+}
+
+// carried returns what a token carries of data that an action or a call returned, whose variables
+// are written already.
+func (s *scopes) carried(data []byte) []byte {
+	if s.shared && s.fields(data) != nil {
+		return nil
+	}
+	return data
+}
+
+// passed returns the data for new tokens: that of the tokens that were taken.
+func (x *change) passed(t int) []byte {
+	x.datas = x.datas[:0]
+	for k := range x.took {
+		data := x.took[k].data
+		if data == nil {
+			continue
+		}
+		for range min(int(x.took[k].n), MaxTaken-len(x.datas)) {
+			x.datas = append(x.datas, data)
+		}
+	}
+	switch {
+	case len(x.datas) == 0:
+		return nil
+	case len(x.datas) == 1 || x.s.merge == nil:
+		return x.datas[0]
+	}
+	merged, ok := merge(x.s.merge, x.datas)
+	if !ok {
+		x.s.count(opFailed, x.i, t)
+		return x.datas[0]
+	}
+	return merged
+}
+
+// merge calls a user's function, which may panic. ok reports whether a token
+// can carry the result.
+func merge(how func([][]byte) []byte, data [][]byte) (merged []byte, ok bool) {
+	defer func() { _ = recover() }()
+	merged = how(data)
+	return merged, len(merged) <= MaxData
+}

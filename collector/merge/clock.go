@@ -16,6 +16,10 @@ const (
 	// exceeds the delay of a network, so the times of synchronised sources are
 	// not changed, and those of other sources do not vary.
 	clockSlack = 2 * stats.SlotWidth
+	// clockInStep is the most that an estimate may be off for a shift to end. It is less
+	// than clockSlack, so that an offset close to either does not vary the times, and a
+	// clock in step whose messages were all late for a while is not shifted for ever.
+	clockInStep = stats.SlotWidth
 	// skewBelieved is the most that a clock may be off without being reported.
 	// After an offset that jumps by more, the earlier offsets are discarded.
 	skewBelieved = int64(time.Minute / time.Microsecond)
@@ -40,12 +44,13 @@ func (c *clock) observe(sentAt, received int64) (jumped bool) {
 	}
 	c.offsets[c.n%clockWindow] = offset
 	c.n++
-	least := c.least()
-	if abs(least-c.shift) <= clockSlack {
-		return jumped
-	}
-	c.shift = 0
-	if abs(least) > clockSlack {
+	switch least := c.least(); {
+	case abs(least) <= clockInStep:
+		c.shift = 0
+	case abs(least-c.shift) <= clockSlack: // as it was
+	case abs(least) <= clockSlack:
+		c.shift = 0
+	default:
 		c.shift = least
 	}
 	return jumped

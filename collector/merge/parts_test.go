@@ -5,6 +5,7 @@ package merge
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -30,6 +31,9 @@ func TestClockIsMovedByTheLeastDelay(t *testing.T) {
 		"never set":                        {[]int64{t0}, t0, true},
 		"a difference that wobbles a bit":  {[]int64{400 * ms, 300 * ms, 500 * ms}, 400 * ms, false},
 		"one that is gone after the slack": {[]int64{300 * ms, 40 * ms}, 0, false},
+		"late for a while, by little":      {[]int64{260 * ms, 15 * ms}, 0, false},
+		"near the slack, with jitter":      {[]int64{260 * ms, 240 * ms, 255 * ms}, 260 * ms, false},
+		"early for a while, by little":     {append(slices.Repeat([]int64{-260 * ms}, clockWindow), slices.Repeat([]int64{-20 * ms}, clockWindow)...), 0, false},
 	} {
 		var c clock
 		for _, o := range test.offsets {

@@ -143,5 +143,5 @@ release: ## write the release of the tag of this commit into dist, and publish n
 	@GO="$(GO)" $(GO) run $(GORELEASER) release --clean --skip=publish,announce $(RELEASE)
 
 .PHONY: test-release
-test-release: ## write the release of a tag three times, compare two, and install, update and remove the package in a machine of its own, as root (10 minutes or more)
-	$(GO) test -count=1 -tags release -timeout 1h -v ./e2e/release
+test-release: ## write the release of a tag three times, compare two, and install, update and remove the package in a machine of its own, as root; run programs of earlier versions beside this one (10 minutes or more)
+	$(GO) test -count=1 -tags release -timeout 1h -v ./e2e/release ./e2e/upgrade

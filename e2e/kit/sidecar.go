@@ -85,8 +85,14 @@ func Serve(t *testing.T, natsURL string, args ...string) *Sidecar {
 // ServeAsIs runs a sidecar that counts as it does by default.
 func ServeAsIs(t *testing.T, natsURL string, args ...string) *Sidecar {
 	t.Helper()
+	return ServeProgram(t, Built().Pnagent, natsURL, args...)
+}
+
+// ServeProgram runs a sidecar of a program, which may be that of another version.
+func ServeProgram(t *testing.T, program, natsURL string, args ...string) *Sidecar {
+	t.Helper()
 	args = append([]string{"serve", "--nats", natsURL, "--web.listen-address", "127.0.0.1:0", "--log.format", "json"}, args...)
-	s := &Sidecar{Process: Start(t, Built().Pnagent, args...)}
+	s := &Sidecar{Process: Start(t, program, args...)}
 	at := s.Says(t, `"sidecar serves".*"http":"([^"]*)","snmp":"([^"]*)"`)
 	s.URL, s.SNMP = "http://"+at[1], at[2]
 	return s
@@ -239,8 +245,14 @@ type Engine struct {
 // RunEngine runs an engine under a source name.
 func RunEngine(t *testing.T, natsURL, source string, args ...string) *Engine {
 	t.Helper()
+	return RunProgram(t, Built().Pnagent, natsURL, source, args...)
+}
+
+// RunProgram runs an engine of a program, which may be that of another version.
+func RunProgram(t *testing.T, program, natsURL, source string, args ...string) *Engine {
+	t.Helper()
 	args = append([]string{"engine", "--nats", natsURL, "--source", source, "--interval", "200ms"}, args...)
-	return &Engine{Start(t, Built().Pnagent, args...), source}
+	return &Engine{Start(t, program, args...), source}
 }
 
 // Report is the line that an engine prints as it ends.

@@ -189,6 +189,7 @@ var rooms = map[string]room{
 	"internal/lograte":                     {},
 	"e2e/fleetsim":                         {},
 	"e2e/suites":                           {},
+	"e2e/upgrade":                          {},
 	"engine/region/regiontest":             {imports: []string{"engine", "engine/journal", "engine/region", "stats"}},
 	"sidecar/doctor":                       {imports: []string{"agentx", "cli", "internal/promquery", "mib", "mib/smi", "notify", "sidecar", "telemetry", "telemetry/natslink", "telemetry/permissions", "web/api"}},
 	"sidecar":                              {imports: []string{"act", "agentx", "archive", "cli", "collector", "collector/alarm", "collector/alarm/watch", "collector/counts", "collector/history", "collector/merge", "collector/standby", "collector/uplink", "internal/dirlock", "internal/httpserver", "internal/selfmetrics", "metrics", "mib", "mib/smi", "notify", "otlp", "petri", "petri/pnml", "snmp", "telemetry", "telemetry/natslink", "telemetry/natsmetrics", "web", "web/api"}},

@@ -3,12 +3,10 @@
 package lines
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"maps"
 	"os"
@@ -164,7 +162,7 @@ func (a *Attachment) load() error {
 // loadState takes the content of a state file. The error is a *framed.DamagedError or a
 // *framed.VersionError.
 func (a *Attachment) loadState(b []byte) error {
-	frame, err := openState(b)
+	frame, err := stateContent.ParseOne(b, stateKind)
 	if err != nil {
 		return err
 	}
@@ -201,7 +199,7 @@ func (a *Attachment) readState(s *replay.StateReader) error {
 		a.positions[path] = readPosition(s)
 	}
 	a.loadWindow(s, other)
-	if len(s.Rest) > 0 && !s.Broken { // absent if no event has decided, and in files of older versions
+	if len(s.Rest) > 0 && !s.Broken { // absent if no event has decided
 		if name := string(s.Text(telemetry.MaxName)); a.meant != nil && other[0] == 0 {
 			a.meant.name.Store(&name)
 		}
@@ -260,19 +258,4 @@ func (a *Attachment) loadWindow(s *replay.StateReader, other map[int32]int32) {
 func (a *Attachment) canFire(e *event) bool {
 	k, labels := int(e.index)-a.defs[e.net].Transitions, a.names.labels[e.net]
 	return k < 0 || k < len(labels) && len(labels[k].transitions) > 0
-}
-
-// openState returns the frame of a state file. Of a file of version 1 it is what takes its place.
-func openState(b []byte) (framed.Frame, error) {
-	frame, err := stateContent.ParseOne(b, stateKind)
-	var version *framed.VersionError
-	if errors.As(err, &version) && version.Found == 1 {
-		at := bytes.IndexByte(b, '\n') + 1
-		end := max(at, len(b)-crc32.Size)
-		if crc32.ChecksumIEEE(b[:end]) != binary.LittleEndian.Uint32(append(bytes.Clone(b[end:]), 0, 0, 0, 0)) {
-			return framed.Frame{}, &framed.DamagedError{At: int64(end), Why: "the checksum is wrong"}
-		}
-		return framed.Frame{At: int64(at), Payload: b[at:end]}, nil
-	}
-	return frame, err
 }

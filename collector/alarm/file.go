@@ -22,12 +22,8 @@ var ErrState = errors.New("damaged alarm state")
 // MaxStateSize bounds a state file, in bytes.
 const MaxStateSize = 64 << 20
 
-// stateHead is the first line of a page. oldStateHead is that of earlier versions,
-// which have no phases and no cleared indices.
-const (
-	stateHead    = "pnagent-alarms 2"
-	oldStateHead = "pnagent-alarms 1"
-)
+// stateHead is the first line of a page.
+const stateHead = "pnagent-alarms 2"
 
 // The last words of lines of alarms that end otherwise than the others.
 const (
@@ -170,7 +166,7 @@ func readLines(text []byte, end func(body []byte) []byte, what string, least int
 // line reads one line of a page.
 func (s *Saved) line(n int, line string) error {
 	switch {
-	case n == 1 && (line == stateHead || line == oldStateHead):
+	case n == 1 && line == stateHead:
 		return nil
 	case n == 2:
 		r := fields{rest: line}

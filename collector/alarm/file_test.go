@@ -35,15 +35,6 @@ func in(p Phase, alarms ...Alarm) (out []Entry) {
 	return out
 }
 
-func TestAStateOfAnEarlierVersionIsRead(t *testing.T) {
-	want := someSaved()
-	text := bytes.Replace(want.Text(), []byte(stateHead), []byte("pnagent-alarms 1"), 1)
-	got, err := ParseSaved(ended(text[:bytes.LastIndex(text, []byte("end "))]))
-	if d := cmp.Diff(want, got); err != nil || d != "" {
-		t.Errorf("parsed state: error %v (-want +got): %s", err, d)
-	}
-}
-
 func TestNoMoreClearedIndicesAreReadThanAreKept(t *testing.T) {
 	s := Saved{Last: maxCleared + 1}
 	for i := range uint32(maxCleared) {
@@ -119,7 +110,6 @@ func TestAnInvalidStateIsRejected(t *testing.T) {
 func FuzzParseSaved(f *testing.F) {
 	s := someSaved()
 	f.Add(s.Text())
-	f.Add([]byte("pnagent-alarms 1\nlast 3 4\nend 0 00000000\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := ParseSaved(text)
 		if err != nil {

@@ -93,8 +93,9 @@ func parse(text []byte) (k *kept, torn error, err error) {
 	return k, torn, nil
 }
 
-// earlierMagic is the first line of the files of earlier releases: the SHA-256 of the rest, Header
-// as a line of JSON, and the records of a frame follow.
+// earlierMagic is the first line of files of before 28 November 2026: the SHA-256 of the rest, Header
+// as a line of JSON, and the records of a frame follow. They are read although no release wrote them:
+// a counter that begins again cannot be had back, and sidecars have kept such directories.
 const earlierMagic = "pnagent counts 1\n"
 
 // parseEarlier reads a file of an earlier release. The error wraps ErrState.

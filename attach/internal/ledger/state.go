@@ -3,12 +3,10 @@
 package ledger
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 
 	"github.com/pnagent/pnagent/internal/framed"
@@ -28,26 +26,14 @@ type stateFile struct {
 	Program string          `json:"program"`
 	Epoch   int64           `json:"epoch"` // of the last publisher
 	State   json.RawMessage `json:"state"`
-	// CRC is in files of earlier versions, which are this JSON alone: that of the other
-	// fields, or "".
-	CRC string `json:"crc32,omitempty"`
-}
-
-// sum returns CRC: the CRC-32 (IEEE) of the fields. The state has no blanks between its tokens.
-func (f *stateFile) sum() string {
-	text := fmt.Appendf(nil, "%s %d %s", f.Program, f.Epoch, f.State)
-	return fmt.Sprintf("%08x", crc32.ChecksumIEEE(text))
 }
 
 // parseState reads the content of a state file. The error is a *framed.DamagedError or a
 // *framed.VersionError.
 func parseState(text []byte) (found stateFile, err error) {
-	frame := framed.Frame{Payload: text}
-	if !bytes.HasPrefix(text, []byte("{")) { // of an earlier version
-		frame, err = stateContent.ParseOne(text, stateKind)
-		if err != nil {
-			return found, err
-		}
+	frame, err := stateContent.ParseOne(text, stateKind)
+	if err != nil {
+		return found, err
 	}
 	damaged := func(format string, args ...any) (stateFile, error) {
 		return stateFile{}, &framed.DamagedError{At: frame.At, Why: fmt.Sprintf(format, args...)}
@@ -57,9 +43,6 @@ func parseState(text []byte) (found stateFile, err error) {
 	}
 	if found.Epoch < 0 || found.Epoch > telemetry.MaxTime {
 		return damaged("epoch %d; expected 0 to %d", found.Epoch, int64(telemetry.MaxTime))
-	}
-	if found.CRC != "" && found.CRC != found.sum() {
-		return damaged("the checksum is %s; expected %s", found.CRC, found.sum())
 	}
 	return found, nil
 }

@@ -38,8 +38,7 @@ func (r *Replay) AppendState(b []byte) []byte {
 	return binary.AppendUvarint(b, r.Counts.Greedy)
 }
 
-// all returns the counts at the beginning of a state. Greedy, which older versions
-// do not have, is at its end.
+// all returns the counts at the beginning of a state. Greedy is at its end.
 func (c *Counts) all() []*uint64 {
 	return []*uint64{&c.Events, &c.Unfit, &c.Silent, &c.Late, &c.Refused, &c.Evicted, &c.Blurred,
 		&c.Produced, &c.Consumed, &c.Missing, &c.Remaining}
@@ -72,9 +71,7 @@ func (r *Replay) LoadState(b []byte) error {
 			in.runs = append(in.runs, q)
 		}
 	}
-	if len(s.Rest) > 0 {
-		r.Counts.Greedy = s.Uvarint(math.MaxUint64)
-	}
+	r.Counts.Greedy = s.Uvarint(math.MaxUint64)
 	if s.Broken || len(s.Rest) > 0 {
 		return fmt.Errorf("%w: %d bytes too many or too few", ErrState, len(s.Rest))
 	}

@@ -173,6 +173,8 @@ func oneOfSeveralSourcesIsChosen(t *testing.T) {
 }
 
 // A request that is not answered may have been done, and says so.
+//
+//promise:refused messages
 func TestARequestWithoutAnAnswerIsUnknown(t *testing.T) {
 	for name, answer := range map[string]string{"none": "", "garbage": "garbage", "neither": "{}"} {
 		t.Run(name, func(t *testing.T) {

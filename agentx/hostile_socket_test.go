@@ -205,6 +205,8 @@ func held(t *testing.T) holding {
 
 // A queue that is full of the largest answers is all that a master which never
 // reads can have a subagent hold.
+//
+//promise:bounds pause
 func TestAFullQueueIsBoundedMemory(t *testing.T) {
 	table := rows(t, 20_000)
 	f, closeAll := overSocket(t, "tcp", "127.0.0.1:0", func(c *Config) { c.Tables = func() *smi.Table { return table } })

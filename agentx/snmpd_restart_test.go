@@ -184,6 +184,7 @@ func TestSnmpdThatHangsForLongIsOpenedAgain(t *testing.T) {
 	})
 }
 
+//promise:faces stop
 func TestAWalkContinuesWithTheStandby(t *testing.T) {
 	walk := func(tool string, options ...string) func(*testing.T, *snmptest.Snmpd) (string, error) {
 		return func(t *testing.T, snmpd *snmptest.Snmpd) (string, error) {

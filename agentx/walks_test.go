@@ -327,6 +327,7 @@ func TestASlowWalkKeepsItsTableAmongManyFastOnes(t *testing.T) {
 	}
 }
 
+//promise:bounds load
 func TestTheTablesHeldAreBounded(t *testing.T) {
 	c := newClockwork(t)
 	most := 0

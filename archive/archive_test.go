@@ -120,6 +120,8 @@ func TestAnOverviewOfSamples(t *testing.T) {
 }
 
 // A source that may be stale or gone has no state.
+//
+//promise:unknown stop
 func TestAStateThatIsNotKnownIsAbsent(t *testing.T) {
 	f := &fake{has: map[string][]string{"timestamp": {fmt.Sprintf("{} %d", sampled)}, "petrinet_source_up|": {`{"__name__":"petrinet_source_up","net":"n","source":"b"} 0`},
 		"pnagent_nats_connected|": {`{"__name__":"pnagent_sources","state":"stale"} 1`, `{"__name__":"pnagent_sources","state":"gone"} 1`}}}
@@ -255,6 +257,8 @@ func TestOfTooManySourcesThoseThatAreUpAreLeftOut(t *testing.T) {
 }
 
 // What is kept is bounded in rows.
+//
+//promise:bounds load
 func TestWhatIsKeptIsBounded(t *testing.T) {
 	a := open(t, &fake{})
 	for i := range 50 {

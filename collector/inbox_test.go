@@ -125,6 +125,8 @@ func TestMessagesOfASourceStayInOrderWhenItIsShown(t *testing.T) {
 
 // Each lane is bounded by bytes, and counts what it drops. A flood of unknown sources drops
 // no message of a shown one.
+//
+//promise:bounds load
 func TestEachLaneIsBounded(t *testing.T) {
 	const room = 1000
 	for size, kept := range map[int]int{0: room, msgBytes: room / 2} {
@@ -151,6 +153,8 @@ func TestEachLaneIsBounded(t *testing.T) {
 
 // A flood under the name of one shown source drops and delays no message of another one.
 // All messages up to a number are processed only once the oldest one is.
+//
+//promise:bounds hostile load
 func TestAFloodUnderOneNameDelaysNoOtherSource(t *testing.T) {
 	b := inboxOf(2*maxOfSource, "n.a", "n.b")
 	for range maxOfSource + 10 {

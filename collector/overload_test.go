@@ -154,6 +154,8 @@ func (o *overload) compare(view *merge.View) {
 
 // Whatever the load is while sources start, in whatever order their messages are processed, the
 // View shows the truth afterwards, and no source is accused of what the collector did not process.
+//
+//promise:counters load messages
 func TestAfterAnOverloadTheViewIsTheTruth(t *testing.T) {
 	conn := natstest.Connect(t, natstest.Run(t))
 	asked, err := conn.SubscribeSync(telemetry.Subjects{}.Prefix() + ".full.>")

@@ -12,6 +12,8 @@ import (
 
 // The connection to the server loses all data, and sources continue to publish to
 // it. Their messages do not arrive, but that is no silence of theirs.
+//
+//promise:evidence dark
 func TestNoSourceIsSilentWhileTheCollectorReceivesNothing(t *testing.T) {
 	natstest.Bubble(t, noSourceIsSilentWhileTheCollectorReceivesNothing)
 }

@@ -77,6 +77,8 @@ func TestACollectorRestsWhileNothingArrives(t *testing.T) {
 }
 
 // At rest too, a server that answers no more is a break, and so is a pause of the process.
+//
+//promise:evidence dark pause
 func TestABreakIsNoticedAtRest(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		server := natstest.Run(t)

@@ -16,6 +16,8 @@ import (
 
 // A collector does not start from a state that it cannot read: it would count again what
 // the state has.
+//
+//promise:damage damage
 func TestACollectorDoesNotStartFromADamagedState(t *testing.T) {
 	nc := connect(t, startServer(t))
 	m := merge.NewMerger(merge.Rules{}, t0)

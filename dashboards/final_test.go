@@ -13,6 +13,8 @@ import (
 
 // Of thousands of tokens that a net finished long ago, no dashboard, recording
 // rule or expression in the documents says that they are old.
+//
+//promise:work none
 func TestTokensOfFinalPlacesAreNotOld(t *testing.T) {
 	const series = `{instance="side:9797",job="pnagent",net="orders",place="%s"%s}`
 	var b strings.Builder

@@ -31,6 +31,8 @@ type fires struct {
 
 // TestAlertsEndByEvidence lets promtool run the rules with their durations. An alert that is
 // true does not end because its series is absent, and ends soon once its sidecar shows that.
+//
+//promise:evidence stop
 func TestAlertsEndByEvidence(t *testing.T) {
 	const m = time.Minute
 	stuckAlert := `PetrinetTokenStuck{net="orders",place="paid"}`

@@ -18,6 +18,8 @@ import (
 
 // The time of a part never goes back, whatever its owners' clocks do, and runs
 // at their pace.
+//
+//promise:durable clock
 func TestTimeRunsAtThePaceOfTheClock(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -51,6 +53,8 @@ func TestTimeRunsAtThePaceOfTheClock(t *testing.T) {
 
 // A delay that has started, and the age of its token, continue with the next
 // owner's clock, even if that shows another time.
+//
+//promise:durable clock
 func TestDelaysAndAgesContinueWithAnotherClock(t *testing.T) {
 	for name, skew := range map[string]int64{"the same clock": 0, "one that is an hour behind": -3_600_000_000, "one that is a second ahead": 1_000_000} {
 		t.Run(name, func(t *testing.T) {

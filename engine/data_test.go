@@ -56,6 +56,8 @@ func TestDataComeInByInjectionsAndFirings(t *testing.T) {
 }
 
 // Data sent to a net that uses none is rejected, and nothing happens.
+//
+//promise:refused hostile
 func TestPlainNetsRefuseData(t *testing.T) {
 	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{working(t, "n", 1, manual)}, Instances: 2, Workers: 1})
 	defer start(t, e)()

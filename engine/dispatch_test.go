@@ -263,6 +263,8 @@ func everyDispatch() map[string]*Dispatch {
 
 // Many callers bring tokens while the workers play: each is accepted and played
 // once, or refused because its instance is full, and not played.
+//
+//promise:refused load none
 func TestNothingIsLostOrPlayedTwiceUnderAnyDispatch(t *testing.T) {
 	const callers, each = 4, 1000
 	of := []ready.Priority{0, 7, 3, 7, 0, 3, 7}

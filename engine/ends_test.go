@@ -220,6 +220,8 @@ func TestActionsMayEndWhileTheEngineStops(t *testing.T) {
 
 // An action that is started by a call at the moment the engine stops goes back
 // like the others, and one started after it is not begun.
+//
+//promise:refused stop
 func TestFiringAnActionOfAnEngineThatHasStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tried := 0

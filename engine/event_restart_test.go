@@ -28,6 +28,8 @@ func allMarked(e *Engine) (out []string) {
 // A firing that throws and the firings that catch are one commit: wherever the
 // process ends, the next one finds as many of one as of the other, and continues
 // to the same end.
+//
+//promise:durable kill
 func TestAnEventIsNeitherLostNorDoubledByAKill(t *testing.T) {
 	const instances, signals, messages = 3, 5, 4
 	nets := func() []NetConfig {

@@ -368,6 +368,7 @@ func TestDataOfMessages(t *testing.T) {
 	}
 }
 
+//promise:refused hostile
 func TestMessagesFromOutsideAreRefused(t *testing.T) {
 	e := newEngine(t, Config{Source: "s", Nets: eventNets(t, eventNet("a", "s: > y catches message begin", "u: y never > z", "c: w > x catches message m")), Instances: 1, Workers: 1})
 	defer start(t, e)()
@@ -436,6 +437,8 @@ func TestAThrownMessageThatNothingCatchesIsLogged(t *testing.T) {
 }
 
 // Signals that cannot be sent are counted, and do not hold up the engine.
+//
+//promise:dropped dark
 func TestTheOutboxIsBounded(t *testing.T) {
 	var counts eventCounts
 	b := newOutbox(&counts)

@@ -13,6 +13,8 @@ import (
 
 // However fast an upstream part is, what waits for the worker is bounded in
 // number and in bytes, and its reader continues as soon as there is room.
+//
+//promise:bounds load
 func TestAnInboxIsBounded(t *testing.T) {
 	large := []split.Crossing{{Place: 1, Tokens: 1, Data: make([]byte, 1<<20)}}
 	for name, c := range map[string]struct {

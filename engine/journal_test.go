@@ -129,6 +129,7 @@ func TestAJournalIsThatOfANetWithOtherPaths(t *testing.T) {
 	}
 }
 
+//promise:versions version
 func TestJournalOfAnotherEngineIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	config := func(n *petri.Net, instances int) Config {
@@ -155,6 +156,8 @@ func TestJournalOfAnotherEngineIsRefused(t *testing.T) {
 }
 
 // A journal belongs to a net with its variables.
+//
+//promise:versions version
 func TestAJournalOfOtherVariablesIsRefused(t *testing.T) {
 	shared := func(change func(*petri.Net)) Config {
 		n := petritest.Ring(5)

@@ -96,6 +96,8 @@ func tenure(ctx context.Context, e *engine.Engine, begins func(step int)) (done 
 // Two owners are stopped, each at any of its steps, before or after its entry
 // was stored. Each is replaced meanwhile, and both continue when a third one
 // has played. What was stored counts, once, and nothing else.
+//
+//promise:owner pause
 func TestOwnersThatAreStoppedAtAnyStep(t *testing.T) {
 	for _, first := range pauses() {
 		for _, second := range pauses() {

@@ -430,6 +430,8 @@ func (f *fleet) agree(part int) {
 // A random net is cut into random regions, whose owners are killed at any
 // commit, paused, replaced and handed over. Followers always have the state of
 // the owner, and no token is lost or doubled.
+//
+//promise:owner kill pause stop none
 func TestWhateverHappensToOwnersNoTokenIsLostOrDoubled(t *testing.T) {
 	for seed := range seeds.Of(5, 100, 61, 57, 41, 97, 94, 29, 74, 32, 6, 5, 50, 95, 31, 48, 79, 53, 56, 43, 47, 18, 9, 10, 24, 26, 28, 38, 45, 59, 72) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

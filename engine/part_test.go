@@ -113,6 +113,7 @@ func netOfID(id string) engine.NetConfig {
 	return engine.NetConfig{Tables: tables}
 }
 
+//promise:notempty version
 func TestALogOfAnotherPartIsRefused(t *testing.T) {
 	good, parts := relay(t, nil)
 	logs := regiontest.NewServer()
@@ -315,6 +316,8 @@ func TestAnOwnerPlaysOnWhenASnapshotCannotBeSaved(t *testing.T) {
 
 // An owner that was replaced and has not noticed sends no answer to an
 // injection: the next owner answers.
+//
+//promise:refused cut
 func TestAReplacedOwnerAnswersNoRequest(t *testing.T) {
 	s := natstest.Run(t, natstest.Listen)
 	cfg, parts := relay(t, nil)

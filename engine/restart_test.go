@@ -75,6 +75,8 @@ func balanced(t *testing.T, rows *stats.Rows) {
 }
 
 // An instance at rest is at rest in every later life, and is counted once.
+//
+//promise:durable kill
 func TestAnEngineStartsAgainHoweverOftenItIsKilled(t *testing.T) {
 	step := func(to uint32, more ...petri.Arc) *petri.Net {
 		return &petri.Net{ID: "step", Places: []petri.Place{{ID: "a", Initial: 1}, {ID: "b", Initial: to}, {ID: "never"}},
@@ -125,6 +127,8 @@ func TestAnEngineStartsAgainHoweverOftenItIsKilled(t *testing.T) {
 
 // The counters of any net continue after a kill exactly where they were,
 // whatever the number of workers and whenever a snapshot was made.
+//
+//promise:counters kill none
 func TestCountersAfterAKillAreThoseOfTheLog(t *testing.T) {
 	rounds, moved, rests := uint64(0), uint64(0), uint64(0)
 	for seed := range seeds.Of(1, 16, 7, 5, 12, 1, 3, 4) {
@@ -279,6 +283,8 @@ func (c *Config) header(log interface {
 // An idempotent action that was running when its process was killed is
 // performed again with its key; another one is put back and tried under a new
 // one.
+//
+//promise:durable kill
 func TestIdempotentActionsKeepTheirKeyOverAKill(t *testing.T) {
 	for _, idempotent := range []bool{true, false} {
 		dir := t.TempDir()

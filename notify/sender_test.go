@@ -294,6 +294,7 @@ func TestAnotherSidecarSendsWhatWaits(t *testing.T) {
 	})
 }
 
+//promise:damage damage
 func TestADamagedQueueIsKeptAndReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "q")
 	if err := os.WriteFile(path, []byte("what is this"), 0o600); err != nil {

@@ -135,6 +135,8 @@ func TestASingleTokenOrRunIsRecorded(t *testing.T) {
 
 // Sources and collectors of other versions cut the same slots, so where they
 // are cut is not to be changed.
+//
+//promise:versions version
 func TestSlotsAreCutWhereTheWireSays(t *testing.T) {
 	for level, want := range []int64{984, 968, 936, 864, 736, 448, 0, 0} {
 		if got := boundary(level, 1000); got != want {

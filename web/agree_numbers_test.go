@@ -177,6 +177,8 @@ func heads(t *testing.T, tab top.Tab) []string {
 }
 
 // The age of a View grows alike in the MIB, the metrics and the JSON.
+//
+//promise:faces clock
 func TestTheAgeOfAViewIsTheSameOnEveryFace(t *testing.T) {
 	v, now := view(), noon.Add(7*time.Second)
 	exporter, err := metrics.New(metrics.Config{View: func() *merge.View { return v }, Now: func() time.Time { return now }})

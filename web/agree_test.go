@@ -112,6 +112,8 @@ func get(h http.Handler, path string) string {
 
 // TestEveryNumberIsTheSameOnEveryFace compares all numbers of one View that two
 // faces show, each as the face itself gives it.
+//
+//promise:faces none
 func TestEveryNumberIsTheSameOnEveryFace(t *testing.T) {
 	v := view()
 	h, live := faces(t, v)

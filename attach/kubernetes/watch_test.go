@@ -196,6 +196,8 @@ func TestARefusal(t *testing.T) {
 }
 
 // A kind that the API does not have is no error, and is not shown as zero.
+//
+//promise:unknown version
 func TestAKindThatIsAbsent(t *testing.T) {
 	s := newServer(t)
 	out := newChanges()

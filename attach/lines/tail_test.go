@@ -166,6 +166,7 @@ func TestAFileThatIsCopiedAndTruncatedIsReadToItsEnd(t *testing.T) {
 	f.end()
 }
 
+//promise:dropped kill
 func TestALineThatIsCutAndNeverCompletedIsCounted(t *testing.T) {
 	f := newFollowed(t)
 	f.begin(false)

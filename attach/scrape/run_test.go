@@ -365,6 +365,9 @@ func TestADeclaredMetricWithoutSeriesIsNoQueueAtAll(t *testing.T) {
 }
 
 // What missing means zero for is zero while the target answers with something of the mapping.
+//
+//promise:evidence messages
+//promise:unknown messages
 func TestAnEmptyPageIsNotZeroEvenIfMissingIsZero(t *testing.T) {
 	s := newState(mapping(t, "nets: {n: {places: {p: {tokens: {metric: a, missing: zero}}, q: {tokens: {metric: b, missing: zero}}}}}"))
 	for i, c := range []struct {

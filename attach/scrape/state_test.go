@@ -41,6 +41,8 @@ out_total{queue="b"} 10
 
 // A story is a series of scrapes, one every ten seconds, and the value of a
 // counter after each of them.
+//
+//promise:counters stop messages
 func TestACounterNeverFallsAndNeverCountsTwice(t *testing.T) {
 	const one = "nets: {n: {transitions: {t: {firings: c_total}}}}"
 	for _, c := range []struct {
@@ -76,6 +78,7 @@ func TestACounterNeverFallsAndNeverCountsTwice(t *testing.T) {
 	}
 }
 
+//promise:unknown messages
 func TestWhatHasNoMetricIsAbsentNotZero(t *testing.T) {
 	const text = "nets: {n: {places: {p: {tokens: 'a{x=\"1\"}'}, q: {tokens: %s}}}}"
 	for _, c := range []struct {
@@ -140,6 +143,7 @@ func TestAgesHaveUnitsAndAreNeverInTheFuture(t *testing.T) {
 	}
 }
 
+//promise:dropped load
 func TestNetsAndPlacesAreBoundedAndWhatIsLeftOutIsCounted(t *testing.T) {
 	var text strings.Builder
 	for i := range MaxRows + 5 {

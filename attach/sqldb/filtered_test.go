@@ -31,6 +31,8 @@ func secured(t *testing.T) (s *server, reader string) {
 
 // A policy hides the rows of a table from the user. PostgreSQL refuses the query instead, so
 // the check and a poll name the table, and the tokens that the adapter found before stay.
+//
+//promise:unknown hostile
 func TestRowsThatAPolicyHidesAreNoEmptyTable(t *testing.T) {
 	s, reader := secured(t)
 	admin := s.open("pgx", s.address)

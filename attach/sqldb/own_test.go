@@ -131,6 +131,8 @@ func TestAMappingOfOnesOwnOnSQLite(t *testing.T) {
 
 // What an engine does not store is absent: without started and ended, one that deletes what has ended, and without started,
 // one that overwrites when an activity began.
+//
+//promise:unknown none
 func TestFlowThatNoQueryReturnsIsAbsent(t *testing.T) {
 	presence, flow, _ := strings.Cut(ownMapping, "-- query: started")
 	started, ended, _ := strings.Cut(flow, "-- query: ended")
@@ -238,6 +240,8 @@ func TestTimesMayBeMilliseconds(t *testing.T) {
 
 // TestAKilledAdapterCountsOnce uses the state file of a running adapter, as it was at
 // any time, for another one.
+//
+//promise:counters kill
 func TestAKilledAdapterCountsOnce(t *testing.T) {
 	db, address := ownDatabase(t)
 	w := newWatch(t)

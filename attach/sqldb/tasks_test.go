@@ -130,6 +130,7 @@ func TestTheDAGsThatAirflowStores(t *testing.T) {
 	}
 }
 
+//promise:bounds hostile
 func TestACompressedModelIsBounded(t *testing.T) {
 	compress := func(text []byte) []byte {
 		var b bytes.Buffer

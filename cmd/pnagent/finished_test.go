@@ -128,6 +128,9 @@ func instances(net, text string) (named []string) {
 
 // A token that a transition only reads is finished work on every face; one that a
 // transition resets is not, although nothing waits for it.
+//
+//promise:faces none
+//promise:work none
 func TestEveryFaceAgreesOnFinishedWork(t *testing.T) {
 	now := time.Now()
 	const age = 20 * time.Minute

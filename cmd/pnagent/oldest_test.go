@@ -42,6 +42,8 @@ func calmNet(now time.Time) *merge.NetView {
 
 // The oldest token of a net is the same one on every face: final places, and those for which the
 // rules turn tokenStuck off, are left out.
+//
+//promise:faces none
 func TestEveryFaceAgreesOnTheOldestTokenOfANet(t *testing.T) {
 	now := time.Now()
 	rules, err := alarm.ReadRules(strings.NewReader("overrides: [{net: calm, place: parked, stuck: off}]"), "alarms.yaml")

@@ -77,6 +77,7 @@ func TestAVisitEndsAtTheMarkingAfterASignal(t *testing.T) {
 	}
 }
 
+//promise:bounds load
 func TestAVisitEndsAtItsMemory(t *testing.T) {
 	code, out, _ := called(t.Context(), "check", "--explore", "2000000000", "--explore.memory", "256KiB", ringsFile(t, 30))
 	if code != exitDone || !strings.Contains(out, `"complete":false,"stopped":"memory"`) {

@@ -13,6 +13,8 @@ import (
 
 // The two of a pair may be of different versions: the digest of a book and the text of
 // a page are the same in each.
+//
+//promise:clears version
 func TestDigestsAndTextsAreStableAcrossVersions(t *testing.T) {
 	s := pairSaved()
 	s.Alarms[2].Phase = Unsent

@@ -45,6 +45,7 @@ func (d *desk) sent(v *merge.View, second int64) []string {
 	return texts(sent)
 }
 
+//promise:evidence kill
 func TestWhatFollowsFromALostSourceIsNotSentBeforeItIsBack(t *testing.T) {
 	d := newDesk(t, Saved{Last: 10}, newNotes(10))
 	wants(t, "before", []string{"raise 11 p0"}, d.sent(engineA(merge.Up, 0, 0), 0))
@@ -195,6 +196,7 @@ func TestAChangeOfSeverityNeitherClearsNorForgetsAWindow(t *testing.T) {
 	}
 }
 
+//promise:evidence stop
 func TestARestartDoesNotClearWhatItHasNotSeenForAWindow(t *testing.T) {
 	rules := &Rules{Settle: 1e6}
 	rules.base[FailureRatio] = Rule{On: true, Above: 0.5, Runs: 20, Window: 60e9, ClearAfter: 1e9}

@@ -63,6 +63,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
+//promise:dropped load
 func TestTheGateIsBoundedAndCountsTheRest(t *testing.T) {
 	var g gate
 	g.pass(changesOf(slices.Repeat([]int{1}, keepMax)...), 0, false, 0)

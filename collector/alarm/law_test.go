@@ -491,6 +491,7 @@ func (f *fleet) repeats() (n int) {
 	return n
 }
 
+//promise:clears none kill cut messages
 func TestEveryRaiseHasItsClearUnderTheSameIndexUnderRandomFaults(t *testing.T) {
 	raises, repeats := 0, 0
 	for seed := range seeds.Of(5, 200, 61, 22, 63, 9, 18, 50, 53, 59, 77, 78, 103, 178) {
@@ -542,6 +543,9 @@ func (f *fleet) ofNATS() (all []notified) {
 
 // A sidecar of a pair that is cut off from NATS notifies it once; the other one has the
 // duty. If both are cut off, each notifies it; and both alarms are cleared.
+//
+//promise:clears cut
+//promise:evidence cut
 func TestEachSidecarThatIsCutOffNotifiesItOnce(t *testing.T) {
 	for _, c := range []struct {
 		cut []string

@@ -115,6 +115,7 @@ func TestALongStormIsReportedEveryTenSeconds(t *testing.T) {
 	}
 }
 
+//promise:clears clock
 func TestAClockThatIsSetBackFillsNoBucket(t *testing.T) {
 	var s limiter
 	s.pass(raises(burst), t0)

@@ -170,6 +170,8 @@ func (f *fleet) shows() {
 
 // Tokens of silent engines stay stuck: no sidecar of a pair that takes turns shows them as
 // gone or clears an alarm about them. A sidecar that restarts has no state.
+//
+//promise:evidence stop kill none
 func TestNoTakeOverLosesASilentSource(t *testing.T) {
 	for seed := range seeds.Of(2, 50, 3, 40, 13, 5, 22, 4) {
 		f := newFleet(t, seed)

@@ -25,6 +25,8 @@ func notice(index int, subject string, raise bool) Change {
 }
 
 // The next process sends the clears that waited when a process ended.
+//
+//promise:clears stop
 func TestClearsThatWaitSurviveARestart(t *testing.T) {
 	const alarms = 200
 	m := NewMachine(DefaultRules(), Saved{}, forgetAfter)
@@ -135,6 +137,9 @@ func TestAFlutterInAStormIsSuppressedWhole(t *testing.T) {
 
 // In any storm: of each condition raise and clear alternate, each clear of a raise that was
 // sent is sent, in time; no more than the bucket has; and the queue is bounded by the alarms.
+//
+//promise:clears load
+//promise:bounds load
 func TestTheLimiterKeepsItsPromisesInAnyStorm(t *testing.T) {
 	for seed := range seeds.Of(3, 50, 7, 11) {
 		r := rand.New(rand.NewPCG(seed, 5))

@@ -96,6 +96,7 @@ func TestARuleSelectsTokensByWhyTheyWait(t *testing.T) {
 	}
 }
 
+//promise:evidence none
 func TestAnAlarmByReasonEndsByEvidence(t *testing.T) {
 	incident, running := job{hour, stats.ReasonIncident, 0}, job{hour, stats.ReasonRunning, 0}
 	for name, c := range map[string]struct {

@@ -15,6 +15,8 @@ import (
 
 // An instance that waits in an activity raises one alarm, where it waits. A step on the way that
 // does not fire raises that of the activity.
+//
+//promise:work none
 func TestWhatIsNotWorkRaisesNoAlarm(t *testing.T) {
 	def := &petri.Net{ID: "n",
 		Places: []petri.Place{{ID: "a/active", Role: petri.RoleState}, {ID: "a/list", Role: petri.RoleData}, {ID: "a/run"}, {ID: "a/ended", Role: petri.RoleState}},

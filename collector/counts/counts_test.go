@@ -145,6 +145,8 @@ func TestEmptyDirectory(t *testing.T) {
 }
 
 // Each process is later than the one before, whatever the clock says.
+//
+//promise:counters clock
 func TestEpochsAndFencesRise(t *testing.T) {
 	cfg := Config{Path: t.TempDir()}
 	for i, now := range []int64{second, first, first} {
@@ -159,6 +161,9 @@ func TestEpochsAndFencesRise(t *testing.T) {
 
 // A damaged state is logged and renamed, and nothing
 // that engines did before counts, because it may have been shown.
+//
+//promise:damage damage
+//promise:counters damage
 func TestDamageIsKeptAsideAndNothingCountsTwice(t *testing.T) {
 	spoil := func(change func([]byte) []byte) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) {
@@ -345,6 +350,8 @@ func TestAFailedWriteLeavesNoUsableState(t *testing.T) {
 }
 
 // A disk that hangs delays the Views once.
+//
+//promise:counters disk
 func TestADiskThatHangsDelaysOnce(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

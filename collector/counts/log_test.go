@@ -80,6 +80,8 @@ func (f *text) powerLoss(r *rand.Rand) []byte {
 
 // A process that is killed, or loses its power, at any operation leaves all frames that were
 // reported as kept, in order, and perhaps the one that it was writing; never a part of one.
+//
+//promise:durable kill power
 func TestAKillAtAnyOperationLeavesWholeFrames(t *testing.T) {
 	frames := func() (all []merge.Frame) {
 		for i := range 3 {

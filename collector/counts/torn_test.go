@@ -62,6 +62,9 @@ var sameRows = cmp.Options{cmpopts.EquateEmpty(), cmp.Comparer(func(a, b stats.P
 
 // A log that ends at any byte has exactly what was kept by the last whole frame: rows of sources that
 // change, rest, end or begin again, whether their changes are kept as differences or as a whole.
+//
+//promise:damage power
+//promise:counters power
 func TestALogCutAnywhereHasWhatWasPromised(t *testing.T) {
 	for seed := range seeds.Of(3, 60) {
 		f := newFleet(t, 1+int(seed%4))

@@ -51,6 +51,8 @@ func lostRows(t *testing.T, m *Merger, now int64) map[string]telemetry.Remnant {
 
 // The root of a tree knows of the same lost rows as a collector that receives every engine,
 // however the engines are divided and in whatever order messages arrive.
+//
+//promise:unknown kill none messages
 func TestRootOfATreeKnowsWhatIsLostAsFlat(t *testing.T) {
 	const places, transitions = 4, 3
 	for seed := range uint64(40) {

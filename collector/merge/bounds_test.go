@@ -126,6 +126,8 @@ func TestLimitsThatAreNotSetAreTheDocumentedOnes(t *testing.T) {
 
 // Of the sources that find no room, as many are watched as the bound allows; those that
 // are watched already are counted further.
+//
+//promise:dropped load
 func TestTheNumberOfSourcesWithoutRoomIsBounded(t *testing.T) {
 	m := NewMerger(Rules{}, t0)
 	m.limits.Sources = 1

@@ -18,7 +18,7 @@ const (
 	clockSlack = 2 * stats.SlotWidth
 	// clockInStep is the most that an estimate may be off for a shift to end. It is less
 	// than clockSlack, so that an offset close to either does not vary the times, and a
-	// clock in step whose messages were all late for a while is not shifted for ever.
+	// clock in step whose messages were all late for a while is not shifted forever.
 	clockInStep = stats.SlotWidth
 	// skewBelieved is the most that a clock may be off without being reported.
 	// After an offset that jumps by more, the earlier offsets are discarded.

@@ -120,6 +120,8 @@ func (f *fleet) truth() *stats.Rows {
 
 // No counter falls over a kill, whenever the last whole state was made; and all
 // that running engines did is counted, once, in any number of kills.
+//
+//promise:counters kill none
 func TestKilledCollectorContinuesFromWhatItShowed(t *testing.T) {
 	for seed := range uint64(60) {
 		f := newFleet(t, seed, 3)

@@ -10,6 +10,8 @@ import (
 // What engines publish while the collector itself cannot receive, as while it is
 // restarted or without NATS, is not lost on the way: it is not counted. What is missing
 // while it receives is counted once that is proved.
+//
+//promise:evidence dark
 func TestOnlyMessagesThatCouldBeReceivedAreCountedAsLost(t *testing.T) {
 	const second = int64(1e6)
 	now := t0

@@ -70,6 +70,8 @@ func playing(t *testing.T, rules Rules) *story {
 
 // Rows that only a gone source had leave the faces after ForgetNets. They return with
 // their counters, and the sum of the net's counters never falls.
+//
+//promise:unknown kill
 func TestRowsThatOnlyAGoneSourceHadLeaveTheFaces(t *testing.T) {
 	s := rowsStory(t)
 	s.report("good", "d1", 0, time.Minute, 10*time.Second, "p arrivals=4 | t firings=3")
@@ -215,6 +217,8 @@ func TestOnlyEstablishedSourcesRenameANet(t *testing.T) {
 
 // While no source of a net is established, invented ones neither rename it nor add more
 // rows than the bound, and all sources together do.
+//
+//promise:bounds hostile
 func TestInventedSourcesDoNotRenameOrFloodAYoungNet(t *testing.T) {
 	s := rowsStory(t)
 	s.defs["d1"].Name, s.defs["d2"].Name = "Claims", "POISONED"

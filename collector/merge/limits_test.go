@@ -4,6 +4,7 @@ package merge
 
 import "testing"
 
+//promise:bounds load
 func TestLimitsFitIntoMemory(t *testing.T) {
 	most := DefaultLimits()
 	for _, c := range []struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
+//promise:unknown clock
 func TestClockIsMovedByTheLeastDelay(t *testing.T) {
 	const ms, second, hour = int64(1e3), int64(1e6), int64(3600e6)
 	for name, test := range map[string]struct {

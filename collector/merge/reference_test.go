@@ -499,6 +499,8 @@ func (w *world) neverTwice() {
 
 // Whatever the network does, the sums are those of a plain reading of the
 // rules, and no counter ever falls.
+//
+//promise:counters none messages
 func TestMergerAgreesWithTheReference(t *testing.T) {
 	for seed := range seeds.Of(10, 150, 55, 110, 143, 17, 23) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

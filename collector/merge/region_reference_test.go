@@ -464,6 +464,8 @@ func (w *regionWorld) settle() {
 
 // However a region moves, and whatever the network does, the sums are the rows of
 // its last owner and no counter ever falls. In the end they are complete.
+//
+//promise:owner none messages
 func TestRegionsThatMoveAgreeWithTheReference(t *testing.T) {
 	for seed := range seeds.Of(10, 150, 146, 29, 10, 15, 56) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

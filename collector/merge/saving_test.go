@@ -177,6 +177,8 @@ func firingsBySource(t *testing.T, frames [][]byte) map[string]uint64 {
 
 // A frame has a bounded number of bytes of rows, whatever changed. The next ones have the sources that
 // it has not, in turn, although others continue. What fits one frame is in it.
+//
+//promise:bounds load
 func TestTheRowsOfAFrameAreBounded(t *testing.T) {
 	for _, large := range []bool{false, true} {
 		const sources = 5000

@@ -38,6 +38,8 @@ func silentAt(t *testing.T, rows int, now int64) []byte {
 }
 
 // Records that are damaged anywhere are refused, and nothing of them is shown.
+//
+//promise:damage messages
 func TestDamagedRecordsOfSilentSourcesAreRefused(t *testing.T) {
 	now := t0 + 10e6
 	good := silentAt(t, 3, now)

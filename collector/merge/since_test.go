@@ -28,6 +28,8 @@ func TestANetCountsSinceItsFirstDefinition(t *testing.T) {
 
 // The message about a fence that is refused says where a fence that is not lower counts
 // less: the region's log was created again.
+//
+//promise:owner hostile
 func TestAFenceIsRefusedWithTheReason(t *testing.T) {
 	const of = ` of "a"`
 	for name, c := range map[string]struct {

@@ -11,6 +11,8 @@ import (
 // What the collector dropped, or a later message replaced, is neither lost on the way nor a
 // reason to ask for a full message. The source sends one by itself; only if it does not, the
 // collector asks.
+//
+//promise:dropped load
 func TestWhatTheCollectorDroppedIsNotAskedFor(t *testing.T) {
 	for name, test := range map[string]struct {
 		skipped uint32
@@ -70,6 +72,8 @@ func TestWhatTheCollectorDroppedIsNotAskedFor(t *testing.T) {
 }
 
 // A source whose messages arrive is not silent, although they are dropped.
+//
+//promise:evidence load
 func TestASourceThatIsHeardIsNotSilent(t *testing.T) {
 	m, now := NewMerger(Rules{}, t0), t0
 	if _, err := m.Define(benchDigest, lineNet("order", 2, 1), now); err != nil {

@@ -210,6 +210,8 @@ func changed(t *testing.T, kind byte, changes ...byte) record {
 
 // A state that an earlier release wrote is read: its sums, sources, processes set aside, past
 // sources, regions, and what it showed after that.
+//
+//promise:versions version
 func TestTheStateOfAnEarlierReleaseIsRead(t *testing.T) {
 	var frames [][]byte
 	for _, name := range []string{"state", "shown"} {

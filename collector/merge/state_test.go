@@ -111,6 +111,8 @@ func TestMergerThatStartsAgainAgreesWithTheReference(t *testing.T) {
 // Where a source has several processes, a collector that starts again may have
 // forgotten what the older ones counted. It counts nothing twice, and no counter
 // falls: neither from a whole state, nor from a log with what its frames had time for.
+//
+//promise:counters stop none
 func TestMergerThatStartsAgainCountsNothingTwice(t *testing.T) {
 	for seed := range seeds.Of(10, 60, 27, 33, 31, 15, 19, 54, 13, 17) {
 		for _, rounds := range []bool{false, true} {

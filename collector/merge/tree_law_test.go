@@ -249,6 +249,8 @@ func (f *forest) rest() (missing []uint64) {
 // Collectors below the root may be killed at any moment, between two saves or
 // between a save and the publication of its contents. The root has the truth, as
 // long as one process receives the end of each engine and saves it.
+//
+//promise:counters kill none
 func TestRootHasTheTruthWhicheverChildIsKilled(t *testing.T) {
 	for seed := range seeds.Of(10, 150, 91, 21, 88, 14, 39, 73, 122) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -270,6 +272,8 @@ func TestRootHasTheTruthWhicheverChildIsKilled(t *testing.T) {
 // When shares change, and engines end while no collector receives them, the root
 // may miss some counts. No counter falls, nothing counts twice, and once all
 // processes run again nothing more is lost.
+//
+//promise:counters stop none
 func TestRootNeverCountsTwiceWhenSharesChange(t *testing.T) {
 	for seed := range seeds.Of(10, 150, 103, 18, 19, 25, 47) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

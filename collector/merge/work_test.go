@@ -31,6 +31,8 @@ func loopedStory(t *testing.T, rules Rules) *story {
 
 // What is not work is in no sum and in no row that is shown. Nothing of it is lost in the View
 // that a collector above receives, and no counter of the net falls.
+//
+//promise:work none
 func TestSumsAndFacesHaveWork(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

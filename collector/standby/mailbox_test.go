@@ -88,6 +88,8 @@ func TestSendersTakeTurns(t *testing.T) {
 
 // Pages and parcels have bounds in bytes, of a sender and in all; messages are not
 // displaced by them.
+//
+//promise:bounds load
 func TestBulkLeavesRoomForMessages(t *testing.T) {
 	b := newMailbox("me")
 	b.know("me", []string{"a", "b", "c"})

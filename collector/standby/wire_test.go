@@ -231,6 +231,8 @@ func TestPartsInTheWrongOrderAreRequestedAgain(t *testing.T) {
 }
 
 // Each message of a member beyond MaxPeers is counted.
+//
+//promise:dropped hostile
 func TestAMemberCountsSidecarsBeyondTheBound(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		connect := startNATS(t)

@@ -201,6 +201,8 @@ func (s *station) sees(when string, want ...string) {
 
 // TestAnAlarmAboutASourceForgottenBelowStaysUnknownAbove: in a tree of three levels whose
 // clocks and definitions differ.
+//
+//promise:evidence kill clock
 func TestAnAlarmAboutASourceForgottenBelowStaysUnknownAbove(t *testing.T) {
 	low, mid, root := newStation(t, "low", line(), start), newStation(t, "mid", line("other"), start), newStation(t, "root", line("more", "other"), start)
 	low.clock, mid.clock = 3600*second, -7200*second
@@ -412,6 +414,8 @@ func TestASidecarBelowThatIsAwayAnswersForNothing(t *testing.T) {
 
 // TestMoreLostSourcesThanAMessageHoldsAreKeptTogether: what has no room is published without
 // names, and no alarm ends.
+//
+//promise:evidence load
 func TestMoreLostSourcesThanAMessageHoldsAreKeptTogether(t *testing.T) {
 	low, root := newStation(t, "low", line(), start), newStation(t, "root", line(), start)
 	var all []*speaker

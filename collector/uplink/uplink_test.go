@@ -306,6 +306,7 @@ func TestEngineThatStartsAgainCountsOnce(t *testing.T) {
 	tr.root.shows(t, 17, 1)
 }
 
+//promise:counters stop
 func TestChildrenThatSwapSharesCountNothingTwice(t *testing.T) {
 	tr := startTree(t)
 	a := startEngine(t, tr.nc, tr.sourceOf(0, 1), order("inbox", "done"), 10)

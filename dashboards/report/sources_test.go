@@ -256,6 +256,8 @@ func TestASidecarAloneIsASmallerReport(t *testing.T) {
 
 // Thousands of tokens lie for a month where the net ends: the place is listed
 // last, and neither in the list of the oldest tokens nor in the picture of ages.
+//
+//promise:work none
 func TestFinishedWorkIsNoOldToken(t *testing.T) {
 	some := pages()
 	some["drawing"] = `{"nodes":[{"id":"q","kind":"place"},{"id":"closed","kind":"place","final":true},{"id":"t","kind":"transition"}]}`

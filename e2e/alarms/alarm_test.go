@@ -57,6 +57,7 @@ func raised(s kit.Scrape) (sum float64) {
 	return sum
 }
 
+//promise:clears stop
 func TestARestartedSidecarRaisesNothingAgainAndClearsWhatIsOver(t *testing.T) {
 	t.Parallel()
 	snmptest.RequireTools(t)

@@ -23,6 +23,8 @@ var cautious = strings.NewReplacer("clear_after: 0s", "clear_after: 3s", "  lost
 
 // Two engines run under one name, and the second one leaves. It was an all-clear:
 // the first one was refused from then on.
+//
+//promise:evidence hostile
 func TestTwoEnginesOfOneNameAreNoAllClear(t *testing.T) {
 	t.Parallel()
 	natsURL := kit.StartNATS(t)

@@ -16,6 +16,8 @@ import (
 
 // TestAKilledEngineOfASidecarBelowKeepsItsAlarmAtTheRoot: a station gets no end of an alarm
 // about an engine that the sidecar below has forgotten, whatever starts again in between.
+//
+//promise:evidence kill
 func TestAKilledEngineOfASidecarBelowKeepsItsAlarmAtTheRoot(t *testing.T) {
 	t.Parallel()
 	snmptest.RequireTools(t)

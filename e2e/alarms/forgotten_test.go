@@ -14,6 +14,8 @@ import (
 
 // TestAKilledEngineKeepsItsAlarmsUntilAPersonClosesThem: a station gets no end of an alarm
 // about an engine that was killed and forgotten. A clean stop is an end.
+//
+//promise:evidence kill
 func TestAKilledEngineKeepsItsAlarmsUntilAPersonClosesThem(t *testing.T) {
 	t.Parallel()
 	snmptest.RequireTools(t)

@@ -46,6 +46,8 @@ func queued(began, now int64) stats.Place {
 
 // A young job that failed is behind more old ones than any list names. Each face has it with its reason and the words of that, and the
 // old ones, which are not due, raise nothing.
+//
+//promise:faces load
 func TestEveryFaceShowsTheReasonOfTheOldestOfEach(t *testing.T) {
 	t.Parallel()
 	snmptest.RequireTools(t)

@@ -90,6 +90,8 @@ func answerAll(t *testing.T, nc *nats.Conn) {
 }
 
 // A webhook that is away gets each event once, in order, although the sidecar is killed in between.
+//
+//promise:clears kill dark
 func TestAWebhookGetsEachEventOnceAfterAKill(t *testing.T) {
 	t.Parallel()
 	hook, url := startCounted(t, true)

@@ -159,6 +159,8 @@ const connection = { host: '127.0.0.1', port: Number(process.argv[2]) };
 // Jobs were in the queue before the adapter and the hook began. Until they are read their
 // number is not known; then they are there, as old as they are, also after the adapter was
 // killed and started again without its state.
+//
+//promise:unknown stop
 func TestJobsThatWereThereBeforeAreNotZero(t *testing.T) {
 	t.Parallel()
 	q := newBullMQ(t)

@@ -36,6 +36,8 @@ func TestTokensStuckInALogAreAsOldInSNMPAsInPrometheus(t *testing.T) {
 
 // The adapter is killed, the file rotates meanwhile in the middle of a line, NATS is
 // away: what the file had is counted once.
+//
+//promise:counters kill dark
 func TestALogIsCountedOnceWhateverIsKilled(t *testing.T) {
 	t.Parallel()
 	port, store := porttest.Port(t), t.TempDir()

@@ -60,6 +60,8 @@ const tenMinutes = 10 * time.Minute
 // Three queues of a real broker have no consumer: a classic one, a quorum one, and one
 // whose publisher sets timestamps. With PNAGENT_TEST_DEFAULT_ALARMS the test waits until
 // the default threshold has passed for all of them.
+//
+//promise:evidence stop
 func TestAQueueWithoutAConsumerRaisesAnAlarmAndAConsumerClearsIt(t *testing.T) {
 	t.Parallel()
 	broker := kit.StartRabbit(t, porttest.Port(t))
@@ -152,6 +154,8 @@ func unconsumed(t *testing.T, alarms []api.Alarm, words string) {
 // The metrics of a real broker come through a proxy that answers with other pages for a
 // while. No such answer ends the alarm of a queue without a consumer; that the queue is
 // deleted does, although it was the last one.
+//
+//promise:evidence messages
 func TestAnAnswerWithoutTheQueuesClearsNoAlarm(t *testing.T) {
 	t.Parallel()
 	broker := kit.StartRabbit(t, porttest.Port(t))

@@ -225,6 +225,7 @@ func TestPlayTakesIdsWithAnyCharacter(t *testing.T) {
 	w.agree(t, kit.WriteNet(t, n), 300)
 }
 
+//promise:refused hostile
 func TestPlayRefusesWithAReasonAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	net := kit.Write(t, "claims.pnml", kit.StuckNet)

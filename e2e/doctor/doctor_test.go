@@ -419,6 +419,7 @@ func TestAClockThatDiffers(t *testing.T) {
 	}
 }
 
+//promise:unknown dark
 func TestUnknownIsNeverOK(t *testing.T) {
 	t.Parallel()
 	url := kit.StartNATS(t)

@@ -145,6 +145,9 @@ func sameRows(flat, root *stats.Rows) (faults []string) {
 
 // One collector and a tree receive from a small fleet, of which many sources
 // restart or become silent. Both show the truth, and the same in every bucket.
+//
+//promise:faces stop messages
+//promise:counters stop messages
 func TestFlatAndTreeShowTheTruthOfTheFleet(t *testing.T) {
 	t.Parallel()
 	ns, err := startNATS(t.TempDir(), 4)
@@ -216,6 +219,8 @@ func TestFlatAndTreeShowTheTruthOfTheFleet(t *testing.T) {
 
 // Hundreds of sources start at once, and publish far more than a collector with little room for
 // what waits can process. It drops nothing, and shows the truth.
+//
+//promise:bounds load
 func TestAStartAtOnceLosesNothing(t *testing.T) {
 	t.Parallel()
 	ns, err := startNATS(t.TempDir(), 0)

@@ -56,6 +56,7 @@ func FuzzOutputOfProcesses(f *testing.F) {
 	})
 }
 
+//promise:dropped load
 func TestWhatWasDroppedIsReadFromTheMetrics(t *testing.T) {
 	const page = `# HELP go_goroutines Number of goroutines.
 # TYPE go_goroutines gauge

@@ -343,6 +343,8 @@ func (a *attacked) publish(message func(i int) *nats.Msg) (end func() error) {
 // A flood of messages that are not of any source is dropped and counted, and the
 // messages of a source that is shown are processed meanwhile. It runs alone, because it
 // measures times.
+//
+//promise:bounds hostile load
 func TestAFloodOfGarbageDoesNotDelayASource(t *testing.T) {
 	a := attack(t)
 	end := a.flood(func(i int) string { return telemetry.Subjects{}.Snapshot("garbage", fmt.Sprint(i%1000)) })

@@ -131,6 +131,8 @@ func TestAForgedSidecarIsIgnoredByAPairWithAKey(t *testing.T) {
 // A flood at the subject of a pair with a key, as fast as one client can send, is counted,
 // and moves the duty of neither: their heartbeats are received meanwhile. It runs alone,
 // because both are gone for the other after 3 seconds without a processor.
+//
+//promise:clears hostile load
 func TestAFloodAtThePairDoesNotMoveTheDuty(t *testing.T) {
 	natsURL := kit.StartNATS(t)
 	nc := kit.Connect(t, natsURL)

@@ -216,6 +216,7 @@ func TestIdleConnectionsTakeNeitherTheMetricsNorTheFiles(t *testing.T) {
 	p.Stop(t, syscall.SIGTERM)
 }
 
+//promise:bounds hostile
 func TestViewersOfOneAddressLeaveRoomForThoseOfAnother(t *testing.T) {
 	t.Parallel()
 	side := kit.Serve(t, kit.StartNATS(t), "--mib-dir", "", "--web.viewers", "12", "--web.viewers-per-address", "10")

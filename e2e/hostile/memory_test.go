@@ -12,6 +12,8 @@ import (
 
 // Sixty sources send large nets whose definitions no client knows, or all of which a
 // client sends. The memory stays below the limit, and a later net is shown.
+//
+//promise:bounds hostile load
 func TestLargeUnknownDefinitionsStayWithinTheLimitOfMemory(t *testing.T) {
 	t.Parallel()
 	if kit.UnderRace {

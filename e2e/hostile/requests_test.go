@@ -17,6 +17,8 @@ import (
 // A client that may publish requests to inject can neither put billions of tokens
 // nor keep the engine from its work. The permissions refuse all others: see
 // TestThePermissionsAllowWhatIsNeededAndNoMore.
+//
+//promise:bounds hostile
 func TestRequestsOfAnAttackerAreBounded(t *testing.T) {
 	t.Parallel()
 	natsURL := kit.StartNATS(t)
@@ -70,6 +72,8 @@ func TestRequestsOfAnAttackerAreBounded(t *testing.T) {
 // Requests with too many tokens or bytes, without pause, are counted at the sidecar and
 // at the one above it, which fire a rule: no engine has to be scraped for it. The counts
 // rise no more after the flood, and those of the next process of the engine continue.
+//
+//promise:dropped hostile
 func TestRefusedRequestsFireARule(t *testing.T) {
 	t.Parallel()
 	natsURL := kit.StartNATS(t)

@@ -100,6 +100,8 @@ func (d *dark) goesOn(t *testing.T) time.Duration {
 
 // A server goes dark: nothing is closed, nothing passes, and who connects gets no
 // answer. Then it answers those that connect.
+//
+//promise:durable dark
 func TestEverythingContinuesWhenADarkServerAnswersAgain(t *testing.T) {
 	t.Parallel()
 	js := startJetStream(t, nil)
@@ -151,6 +153,8 @@ func TestEverythingContinuesAtAnotherServerOfTheList(t *testing.T) {
 
 // A sidecar that is cut off for itself notifies of it, though no other one can be
 // asked whether it does.
+//
+//promise:clears cut
 func TestASidecarThatIsCutOffNotifies(t *testing.T) {
 	t.Parallel()
 	sink := snmptest.StartTrapd(t)

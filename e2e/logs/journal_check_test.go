@@ -41,6 +41,8 @@ func checkJournal(t *testing.T, code int, dir, net, bindings string) (x examined
 // that is damaged is named with its file; a copy that ends before it is sound, and
 // an engine continues from it. The journal does not change. It does not fit bindings by
 // which a transition has become immediate.
+//
+//promise:damage damage
 func TestADamagedJournalIsNamedAndACopyBeforeItIsPlayedOn(t *testing.T) {
 	t.Parallel()
 	natsURL := kit.StartNATS(t)

@@ -254,6 +254,8 @@ func (j *injector) account(l *ledger) (faults []string) {
 // under load, has every order again when it is started again, with its data,
 // wherever it was; no transition has fired by half; and each action of an order
 // that has come out was done, at least once.
+//
+//promise:durable kill
 func TestKilledEngineLosesNoOrderAndItsData(t *testing.T) {
 	t.Parallel()
 	const instances = 50

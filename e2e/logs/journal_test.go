@@ -28,6 +28,8 @@ func kills() int {
 // An engine that is killed at any moment, under load, has every token again
 // when it is started again: those of the initial marking and those whose
 // injection was acknowledged; and of one that was under way either none or all.
+//
+//promise:durable kill
 func TestKilledEngineLosesNothingThatWasAcknowledged(t *testing.T) {
 	t.Parallel()
 	natsURL := kit.StartNATS(t)

@@ -291,6 +291,8 @@ func killsOfNet() int {
 // An engine that is killed at any moment counts on where it was, whatever its nets
 // do: what a sidecar shows is what the acknowledgements and the net's own equation
 // say, after each kill.
+//
+//promise:counters kill
 func TestKilledEnginesCountWhatTheirNetsDid(t *testing.T) {
 	t.Parallel()
 	natsURL := kit.StartNATS(t)

@@ -44,6 +44,8 @@ func (f *fleet) shared(processes ...string) {
 // Processes that share the instances of a net come, go, die and hang: each
 // partition has one owner at a time, all tokens are there, and what a station
 // reads is never less than it was, nor more than what was done.
+//
+//promise:durable kill pause stop
 func TestPartitionsMoveWithTheirProcessesAndNothingIsLostOrDouble(t *testing.T) {
 	t.Parallel()
 	snmptest.RequireTools(t)

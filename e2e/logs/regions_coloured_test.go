@@ -32,6 +32,8 @@ const parcelsRegions = `    regions:
 // while actions run. Each that was acknowledged comes out once and whole, with
 // what the actions said of it; each action was done, at least once, and the key
 // of each try is the net's, the region's, its owner's and the run's.
+//
+//promise:durable kill
 func TestOrdersAndTheirDataCrossRegionsWhoseOwnersAreKilled(t *testing.T) {
 	t.Parallel()
 	const instances = 20
@@ -168,6 +170,8 @@ func says(t *testing.T, m *nats.Msg, order, total int) {
 // asks again: with a key of its own, because the tokens were put back, or, if that
 // does no harm, with the same. What is answered to the one that hung counts for
 // nothing; the transition fires once.
+//
+//promise:refused kill pause
 func TestATakeOverWhileAnActionRunsAsksAgainAndFiresOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

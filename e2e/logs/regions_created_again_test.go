@@ -48,6 +48,8 @@ func (f *fleet) owners(side *kit.Sidecar, source string, fence uint64) {
 
 // NATS loses all that it stored, and the parts begin with their initial marking. The
 // fences of their owners begin at 1 again, and the sidecar takes them.
+//
+//promise:counters lostlog
 func TestASidecarTakesOwnersOfLogsThatWereCreatedAgain(t *testing.T) {
 	t.Parallel()
 	js := startJetStream(t, nil)

@@ -103,6 +103,8 @@ func (l *lossy) cut() {
 
 // The owner's commits are stored, but it receives no acknowledgement: it must not repeat
 // them and must not continue.
+//
+//promise:owner cut
 func TestAnOwnerWithoutAnswersIsReplacedAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	js := startJetStream(t, nil)
@@ -139,6 +141,8 @@ func TestRegionsContinueAfterARestartOfNATS(t *testing.T) {
 
 // The disk of the server is full: no region can commit, nothing is lost, and all
 // continues without intervention once there is space.
+//
+//promise:durable disk
 func TestRegionsWaitForRoomOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	js := startJetStream(t, func(o *server.Options) { o.JetStreamMaxStore, o.JetStreamMaxMemory = 256<<10, 1<<20 })
@@ -216,6 +220,7 @@ func (c *cluster) leader(nc *nats.Conn, part string) (int, error) {
 	return 0, fmt.Errorf("no leader of the log of %q", part)
 }
 
+//promise:durable dark
 func TestALogsLeaderIsLostInAClusterOfThree(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t)

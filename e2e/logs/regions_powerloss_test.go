@@ -44,6 +44,9 @@ func powerLosses(t *testing.T) int {
 // The NATS server loses power: when it is back, its streams end where they were
 // some time before, and what is written then has the numbers of what is gone. No
 // token that is acknowledged afterwards is lost, whatever was acknowledged before.
+//
+//promise:durable power
+//promise:notempty power
 func TestNoTokenIsLostThatIsAcknowledgedAfterAPowerLoss(t *testing.T) {
 	t.Parallel()
 	for round := range powerLosses(t) {

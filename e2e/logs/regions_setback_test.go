@@ -98,6 +98,8 @@ func (f *fleet) alarmed(side *kit.Sidecar, part string) {
 // An admin removes the stream of a part that is played. The processes that know
 // what it held do not begin it again, whether or not they are the same ones,
 // until the operator accepts the loss.
+//
+//promise:notempty lostlog
 func TestAPartWhoseStreamIsRemovedIsStoppedUntilTheLossIsAccepted(t *testing.T) {
 	t.Parallel()
 	js := startJetStream(t, nil)

@@ -306,6 +306,8 @@ func (f *fleet) tellTheSame(noc snmptest.Client, side *kit.Sidecar) {
 // never sees a number fall within a discontinuity time, nor one that is more
 // than what was done; and at rest it sees what is in the logs. No other test of this package
 // runs beside it, for that no number is older than behind is a matter of time.
+//
+//promise:durable stop
 func TestNothingIsLostOrDoubleInSNMPWhileEveryProcessIsRestarted(t *testing.T) {
 	js := startJetStream(t, nil)
 	f := newFleet(t, func() string { return js.url }, line(), 40, 0)

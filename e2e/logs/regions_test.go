@@ -26,6 +26,8 @@ func circle() played { return played{kit.CircleNet, circleRegions} }
 // over keeps it, in the same epoch. On a machine with other load the one that took over may
 // seem to hang, too, so that yet another take-over begins a new epoch; then the process
 // that owns the region is paused in its turn.
+//
+//promise:owner pause
 func TestARegionIsTakenOverFromAProcessThatHangs(t *testing.T) {
 	t.Parallel()
 	js := startJetStream(t, nil)
@@ -59,6 +61,8 @@ func TestARegionIsTakenOverFromAProcessThatHangs(t *testing.T) {
 // maxTakeOvers is how often a test tries to have one that nothing disturbs.
 const maxTakeOvers = 8
 
+//promise:durable kill
+//promise:owner kill
 func TestALeaderKilledAtAnyPointLosesNothing(t *testing.T) {
 	t.Parallel()
 	js := startJetStream(t, nil)

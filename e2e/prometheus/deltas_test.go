@@ -16,6 +16,8 @@ import (
 
 // Engines that end, are killed and come back under their names, and a sidecar
 // that restarts: the sums of a station never decrease and count nothing twice.
+//
+//promise:counters kill stop
 func TestDifferencesOfCountersAreNeverNegativeNorDouble(t *testing.T) {
 	t.Parallel()
 	snmpd := snmptest.Start(t, snmptest.Config{})

@@ -213,6 +213,8 @@ func observe(ctx context.Context, w kit.Web, reads *atomic.Int64) string {
 // and JSON showed once never falls, buckets of histograms included. In the end all
 // is shown that the engine that was never killed did, and of the other no more than
 // it did.
+//
+//promise:counters kill
 func TestNothingThatWasShownFallsWhenTheSidecarIsKilled(t *testing.T) {
 	t.Parallel()
 	natsURL, dir, addr := kit.StartNATS(t), t.TempDir(), porttest.Addr(t)

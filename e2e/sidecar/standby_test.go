@@ -144,6 +144,8 @@ func TestOfTwoSidecarsOneNotifies(t *testing.T) {
 
 // A sidecar that hangs is silent like a killed one, but continues with its old state: it
 // must not repeat what the other one has sent meanwhile.
+//
+//promise:clears pause
 func TestASidecarThatHungNotifiesOfNothingTwice(t *testing.T) {
 	t.Parallel()
 	rules := kit.Write(t, "alarms.yaml", strings.Replace(kit.Impatient, "settle: 0s", "settle: 7s", 1))
@@ -214,6 +216,8 @@ func (s *station) after(t *testing.T, name string, n int) (names []string, value
 	return names, values
 }
 
+//promise:faces kill
+//promise:counters kill
 func TestATakeOverInTheMiddleOfAWalkAndOfACounter(t *testing.T) {
 	t.Parallel()
 	net := kit.Write(t, "ticker.pnml", kit.TickingNet)

@@ -87,6 +87,8 @@ func (c *crowd) publish(ctx context.Context, t *testing.T, sources int) {
 
 // A sidecar is stopped, as on a machine that is migrated, and continues: the messages
 // that it missed do not make sources stale. A source that is silent after that is lost.
+//
+//promise:evidence pause
 func TestASidecarThatWasStoppedCallsNoSourceLost(t *testing.T) {
 	t.Parallel()
 	const sources = 1000

@@ -16,6 +16,7 @@ import (
 	"github.com/pnagent/pnagent/e2e/kit"
 )
 
+//promise:faces stop
 func TestThreeEnginesAddUpToTheSameInEveryFaceAndToWhatTheyReport(t *testing.T) {
 	t.Parallel()
 	h := kit.StartHouse(t)
@@ -146,6 +147,7 @@ func (s *watch) check(t *testing.T) {
 	}
 }
 
+//promise:counters kill
 func TestAKilledEngineGoesStaleAndItsReturnCountsNothingTwice(t *testing.T) {
 	t.Parallel()
 	h := kit.StartHouse(t)

@@ -238,6 +238,7 @@ func takeOvers(t *testing.T) int {
 	return n
 }
 
+//promise:clears kill stop
 func TestAtEveryTakeOverEachRaiseHasItsClear(t *testing.T) {
 	t.Parallel()
 	rules := kit.Write(t, "alarms.yaml", strings.Replace(kit.Impatient, "settle: 0s", "settle: 6s", 1)+"  - {place: begin, stuck: off}\n")

@@ -161,6 +161,7 @@ func equalFlat(t *testing.T, flat, root *kit.Sidecar) {
 	})
 }
 
+//promise:faces stop
 func TestRootOfATreeShowsInEveryFaceWhatAFlatSidecarDoes(t *testing.T) {
 	t.Parallel()
 	snmptest.RequireTools(t)
@@ -219,6 +220,8 @@ func TestRootOfATreeShowsInEveryFaceWhatAFlatSidecarDoes(t *testing.T) {
 
 // Whatever becomes of the sidecars below while engines fire: no counter of the
 // root ever falls, and in the end it has what the engines did.
+//
+//promise:counters kill load
 func TestChildrenThatAreKilledUnderLoadCountEverythingOnce(t *testing.T) {
 	t.Parallel()
 	natsURL, dir := kit.StartNATS(t), t.TempDir()

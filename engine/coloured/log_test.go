@@ -364,6 +364,7 @@ func logOf(t *testing.T, n *petri.Net, place, data string) []byte {
 	return w.s.Ready().Log
 }
 
+//promise:damage hostile none
 func FuzzReplay(f *testing.F) {
 	fuzzReplay(f, randomNet)
 }

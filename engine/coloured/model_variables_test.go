@@ -296,6 +296,8 @@ func TestTheMachineIsTheModelWithVariables(t *testing.T) {
 
 // A firing or an injection after which the variables of any token would be too large is refused
 // and changes nothing.
+//
+//promise:refused hostile
 func TestVariablesThatWouldBeTooLargeAreRefused(t *testing.T) {
 	field := func(name string, size int) []byte { return textOf(map[string]any{name: strings.Repeat("x", size)}) }
 	const most, half, some = MaxData - 100, MaxData * 6 / 10, 200
@@ -386,6 +388,8 @@ func TestVariablesOfAnEndedInstanceTakeNoRoom(t *testing.T) {
 
 // After a take-over, a run that is handed out again has the present variables, and one answer is
 // accepted; one that is not handed out again accepts none.
+//
+//promise:refused kill
 func TestALateAnswerAfterATakeOverWritesNoVariables(t *testing.T) {
 	for _, idempotent := range []bool{true, false} {
 		n := build("p q r", "work other", "p>work work>q r>other other>r")

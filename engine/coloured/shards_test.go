@@ -233,6 +233,7 @@ func TestDwellIsTheIntegralOfTokens(t *testing.T) {
 	}
 }
 
+//promise:refused load
 func TestBoundRefusesWorkFromOutside(t *testing.T) {
 	s := newShard(t, Config{Tables: petritest.Compile(t, build("p q", "t", "p>t t>q")), Bindings: []Binding{manual}, Bound: 2, Count: 2})
 	s.Step(10, now0)

@@ -54,6 +54,8 @@ func begin(do func() error) <-chan error {
 }
 
 // Commits are appended while the disk syncs earlier ones. They are not durable by that sync.
+//
+//promise:durable load
 func TestCommitsAreAppendedWhileTheDiskSyncs(t *testing.T) {
 	ctx := context.Background()
 	dir, f, entered, end := slowDisk(t, roomy)

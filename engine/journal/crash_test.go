@@ -221,6 +221,8 @@ func outOfPower(n int) func(string) error {
 
 // The power is lost before each operation in turn that changes the disk, while
 // the journal is used and while it is opened afterwards.
+//
+//promise:durable power
 func TestAPowerLossAtEveryOperationLosesNothingDurable(t *testing.T) {
 	lost := 0
 	for s := range seeds.Of(1, 12, 1, 2) {
@@ -244,6 +246,8 @@ func TestAPowerLossAtEveryOperationLosesNothingDurable(t *testing.T) {
 
 // A killed process loses nothing that Append accepted. A power loss in a later
 // process loses nothing that was durable.
+//
+//promise:durable kill power none
 func TestManyRunsWithKillsAndPowerLosses(t *testing.T) {
 	for s := range seeds.Of(20, 500, 72, 164, 125, 166, 20, 22, 32, 35, 51, 135, 184, 201, 227) {
 		rng := rand.New(rand.NewPCG(s, 7))
@@ -264,6 +268,9 @@ func TestManyRunsWithKillsAndPowerLosses(t *testing.T) {
 // The disk fails once and then works again: a failed sync has dropped the pages
 // that it could not write. The journal must stop; the process that opens it
 // next must not treat as durable what is only in memory.
+//
+//promise:durable disk
+//promise:refused disk
 func TestAfterAFailedSyncOrAFullDiskNothingIsAcknowledgedThatIsNotThere(t *testing.T) {
 	n, stopped := 0, map[string]int{}
 	for s := range seeds.Of(40, 1500, 47) {
@@ -313,6 +320,7 @@ func TestAfterAFailedSyncOrAFullDiskNothingIsAcknowledgedThatIsNotThere(t *testi
 	t.Logf("stopped by %v", stopped)
 }
 
+//promise:durable disk
 func TestAFullDiskDuringASnapshotLeavesAllAsItWas(t *testing.T) {
 	ctx := context.Background()
 	dir := newMemDir()

@@ -104,6 +104,7 @@ func startOf(at []int, offset int) int {
 	return at[k]
 }
 
+//promise:damage damage
 func TestAFlippedBitAnywhereInAClosedJournalIsRefusedWithItsOffset(t *testing.T) {
 	s := newSample(t, SyncInterval, true)
 	for name, i := range s.files {
@@ -144,6 +145,8 @@ func checkRefused(t *testing.T, err error, name string, start, offset int) {
 
 // In the journal of a killed process no later record says that the last group
 // was durable, so damage there is cut. Damage before it is refused.
+//
+//promise:damage kill damage
 func TestAFlippedBitInAKilledJournalIsCutInTheLastGroupAndRefusedBefore(t *testing.T) {
 	s := newSample(t, SyncAlways, false)
 	for name, i := range s.files {
@@ -202,6 +205,7 @@ func TestTruncationAtEveryByte(t *testing.T) {
 	}
 }
 
+//promise:damage power
 func TestZerosAndRubbishBehindTheEndAreCut(t *testing.T) {
 	s := newSample(t, SyncAlways, false)
 	for what, more := range map[string][]byte{
@@ -242,6 +246,7 @@ func TestAJournalInsideAPayloadProvesNothing(t *testing.T) {
 	}
 }
 
+//promise:damage damage
 func TestFilesThatAreMissingOrStrangeAreRefused(t *testing.T) {
 	other := newSample(t, SyncAlways, true)
 	names := func(s sample) (segments []string, snapshot string) {
@@ -304,6 +309,8 @@ func TestFilesThatAreMissingOrStrangeAreRefused(t *testing.T) {
 // A crash between the new snapshot and the removal of the old one leaves both.
 // As long as the commits between them exist, damage to the new one loses
 // nothing.
+//
+//promise:damage damage kill
 func TestADamagedSnapshotIsPassedOverOnlyIfNothingIsLost(t *testing.T) {
 	s := newSample(t, SyncAlways, true)
 	o, _ := Options{}.checked()

@@ -90,6 +90,7 @@ func TestCommitsAreThereInOrderAfterClosingAndOpening(t *testing.T) {
 	}
 }
 
+//promise:owner stop
 func TestASecondOpenerIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	f := mustOpen(t, dir, Options{})
@@ -104,6 +105,8 @@ func TestASecondOpenerIsRefused(t *testing.T) {
 
 // The lock is on the directory, so a second process is refused even after the
 // file "lock" was removed.
+//
+//promise:owner damage
 func TestASecondOpenerIsRefusedWithoutTheLockFile(t *testing.T) {
 	dir := t.TempDir()
 	f := mustOpen(t, dir, Options{})
@@ -142,6 +145,8 @@ func TestAMissingSegmentIsNotTheEndOfTheLog(t *testing.T) {
 }
 
 // A reader of an open journal gets an error for new damage.
+//
+//promise:damage damage
 func TestADamagedSegmentIsNotTheEndOfTheLog(t *testing.T) {
 	for damaged := range 3 {
 		for name, change := range map[string]func(b []byte) []byte{

@@ -61,6 +61,7 @@ func child(dir string) error {
 	}
 }
 
+//promise:durable kill
 func TestKillMinusNineLosesNoAcceptedCommitAndShowsNoHalfOne(t *testing.T) {
 	dir := t.TempDir()
 	rounds, torn := 0, 0

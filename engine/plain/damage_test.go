@@ -116,6 +116,8 @@ func damaged(numbers []uint64, at int) (out [][]uint64) {
 }
 
 // LoadState accepts a damaged state only if it is a valid state, too.
+//
+//promise:damage damage none
 func TestADamagedStateIsRefused(t *testing.T) {
 	r := rand.New(rand.NewPCG(95, 1))
 	read, refused := 0, 0

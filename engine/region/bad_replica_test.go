@@ -36,6 +36,8 @@ func (l misread) Follow(ctx context.Context, from uint64, each func(journal.Comm
 
 // If one replica of a log differs from the others, the part does not fail: it
 // reads another replica. If all replicas have the fault, the log is damaged.
+//
+//promise:damage damage
 func TestOneBadReplicaIsNotTakenForADamagedLog(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		for _, c := range []struct {

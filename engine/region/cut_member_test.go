@@ -49,6 +49,8 @@ func (w *world) cutOff(source string, parts ...string) (cut func()) {
 
 // A standby that was cut off for two seconds replaces an owner that stops
 // three seconds later as quickly as any other standby.
+//
+//promise:owner cut
 func TestAStandbyThatWasCutOffTakesOverAsFastAsEver(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1, 3)

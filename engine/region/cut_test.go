@@ -58,6 +58,7 @@ func (f *fleet) lose(d time.Duration, sources ...string) {
 
 func (f *fleet) kill(source string) { f.beats[source] = func(time.Time) bool { return false } }
 
+//promise:owner cut
 func TestThreeSecondsAfterACutHealedADeadOwnerIsReplacedAtOnce(t *testing.T) {
 	for _, cut := range []struct {
 		who     string
@@ -94,6 +95,8 @@ func TestThreeSecondsAfterACutHealedADeadOwnerIsReplacedAtOnce(t *testing.T) {
 }
 
 // The beats that a stopped process missed do not count as late.
+//
+//promise:owner pause
 func TestAMemberThatWasStoppedSuspectsNoOwner(t *testing.T) {
 	for _, d := range []time.Duration{300 * time.Millisecond, 900 * time.Millisecond, 5 * time.Second} {
 		f := newFleet(t)
@@ -109,6 +112,8 @@ func TestAMemberThatWasStoppedSuspectsNoOwner(t *testing.T) {
 }
 
 // If all beats are repeatedly late, a suspicion would only add load.
+//
+//promise:owner messages load
 func TestAnOwnerWhoseBeatsAreLateAgainAndAgainIsNotSuspected(t *testing.T) {
 	for _, late := range []time.Duration{150 * time.Millisecond, 180 * time.Millisecond} {
 		f, step := newFleet(t), late.Milliseconds()

@@ -32,6 +32,8 @@ func (w *world) ending(cfg region.Config) error {
 // If upstream commits were removed before they were read, their tokens are
 // lost. The part is stopped with that reason; the other parts of its process play.
 // Once the loss is accepted, the part reads what the log still has.
+//
+//promise:notempty lostlog
 func TestAPartWhoseUpstreamLogWasRemovedTooEarlyIsStopped(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		w := newWorld(t, 3, 5)

@@ -147,6 +147,8 @@ func TestWhichMemberInheritsAReleasedPart(t *testing.T) {
 
 // Other members remove the commits up to the cursors that an owner publishes.
 // So it publishes only confirmed cursors.
+//
+//promise:notempty messages
 func TestAnOwnerNeverPublishesAnUnconfirmedCursor(t *testing.T) {
 	m := memberOf(t, "m1")
 	e, r := owned(t, m, 1, "m1"), m.replicas[1]

@@ -165,6 +165,9 @@ func (r *relay) again(change func(*region.Config)) {
 
 // The upstream log loses its end and assigns its numbers again, while processes
 // run or before others start.
+//
+//promise:notempty lostlog power
+//promise:durable lostlog
 func TestAPartWhoseUpstreamLogLostTokensThatItHasIsStoppedAndLosesNothing(t *testing.T) {
 	for _, running := range []bool{true, false} {
 		t.Run(fmt.Sprintf("processes continue: %t", running), func(t *testing.T) {

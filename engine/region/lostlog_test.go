@@ -276,6 +276,8 @@ func TestWhatCannotBeWrittenDownIsNotReadAgain(t *testing.T) {
 
 // A part is stopped as long as one of its logs does not answer or does not
 // fit. It logs the reason once. When the logs fit, the same owner continues.
+//
+//promise:notempty lostlog dark
 func TestAPartIsStoppedUntilItsLogsFit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newReader(t)

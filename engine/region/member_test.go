@@ -193,6 +193,8 @@ const glance = 60 * time.Millisecond
 
 // This test runs in real time: a stopped process holds its locks, and the clock
 // of a bubble stops while a goroutine waits for a lock.
+//
+//promise:owner pause
 func TestAnOwnerThatWasStoppedCommitsNothingAfterItsSuccessor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, 3)
@@ -285,6 +287,8 @@ func TestLogsAreTrimmedUnderTheirReaders(t *testing.T) {
 
 // The clock of the next owner is an hour behind. Time in its part continues
 // from the time of the previous owner.
+//
+//promise:owner clock
 func TestTimeDoesNotGoBackWithTheNextOwner(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1, 3)

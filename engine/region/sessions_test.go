@@ -260,6 +260,8 @@ func TestHowFollowingEnds(t *testing.T) {
 }
 
 // An owner whose beats are lost counts as alive as long as it writes.
+//
+//promise:owner messages
 func TestAnOwnerThatWritesIsNotSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, wrote := time.Now(), time.Duration(0)

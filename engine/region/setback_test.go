@@ -223,6 +223,8 @@ func TestAnOlderCopyOfALogIsNotPlayed(t *testing.T) {
 
 // A log is purged while its owner plays: the owner saves a snapshot for the
 // member that needs what is gone, and nothing is lost.
+//
+//promise:notempty lostlog
 func TestAPurgedLogIsReplacedByASnapshotOfItsOwner(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		s := newShop(t)

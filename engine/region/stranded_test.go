@@ -69,6 +69,8 @@ func TestAnOwnerPublishesItsStandbysAndTheirLag(t *testing.T) {
 // all commits are lost, no process starts it again. The last owner publishes
 // that to sidecars and members, in the last epoch that they saw, also after a
 // restart.
+//
+//promise:notempty lostlog
 func TestAPartWhoseSnapshotIsNewerThanItsLogIsStoppedWithAReason(t *testing.T) {
 	for name, left := range map[string]uint64{"some commits are left": 5, "no commit is left": 0} {
 		t.Run(name, func(t *testing.T) {

@@ -138,6 +138,8 @@ func (f *memoryFile) Sync() error {
 
 // Whatever step fails, and at whatever step the power does, there is the old
 // content or the new one; and the new one lasts once that was reported.
+//
+//promise:durable power disk
 func TestPowerLossAtAnyStepLeavesOneOfBothContents(t *testing.T) {
 	steps := 0
 	for failAt := 0; failAt <= steps; failAt++ {

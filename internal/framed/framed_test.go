@@ -101,6 +101,8 @@ func TestEachBitOfALogIsChecked(t *testing.T) {
 }
 
 // After a power loss the sectors of the last write are there or not, each by itself.
+//
+//promise:damage power
 func TestATornTailMayBeZerosOrOldBytes(t *testing.T) {
 	text, _, at := logOf(three...)
 	other, _ := Content{Name: "test files", Version: 2}.Header(nil, 78)
@@ -117,6 +119,8 @@ func TestATornTailMayBeZerosOrOldBytes(t *testing.T) {
 }
 
 // A file that is replaced as a whole is taken as a whole or not at all.
+//
+//promise:damage damage
 func TestAFileIsWholeOrDamaged(t *testing.T) {
 	text := content.Text(Frame{Kind: 1, Payload: []byte("a")}, Frame{Kind: 2, Payload: []byte("b")})
 	f, err := content.Parse(text)

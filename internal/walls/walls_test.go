@@ -153,6 +153,7 @@ var rooms = map[string]room{
 	"internal/benchtable":                  {imports: []string{"internal/measure"}},
 	"internal/timetable":                   {},
 	"internal/golf":                        {},
+	"internal/promises":                    {},
 	"internal/flow":                        {},
 	"internal/browsertest":                 {},
 	"petri/xmlscan":                        {imports: []string{"petri"}, pure: true},

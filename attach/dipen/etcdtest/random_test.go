@@ -29,6 +29,8 @@ func TestRowsAreTheTruthAfterEveryQuiescence(t *testing.T) {
 
 // Firings, cancels and arrivals, summed over the adapter's processes, are those of
 // all transactions since the attachment.
+//
+//promise:counters none
 func TestNothingIsLostOrCountedTwice(t *testing.T) {
 	for name, disturb := range map[string]func(*testing.T, *etcd, *bench, *emulation){
 		"the adapter is restarted": func(_ *testing.T, e *etcd, b *bench, m *emulation) {

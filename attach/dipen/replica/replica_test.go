@@ -231,6 +231,7 @@ func TestTokensOlderThanTheAttachmentAreMarked(t *testing.T) {
 	}
 }
 
+//promise:dropped messages
 func TestAGapIsCounted(t *testing.T) {
 	s := tell(t, line(), DefaultLimits())
 	s.tx("put pl/1/1 x", "put pl/1/2 x")
@@ -279,6 +280,7 @@ func TestAProcessContinuesWhereThePreviousOneStopped(t *testing.T) {
 	}
 }
 
+//promise:dropped load
 func TestWhatIsBeyondTheLimitsIsCounted(t *testing.T) {
 	s := tell(t, line(), Limits{Tokens: 2, Names: 2, Leaders: 2})
 	s.tx("put pl/1/1 x", "put pl/1/2 x", "put pl/1/3 x")

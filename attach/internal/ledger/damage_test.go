@@ -16,6 +16,8 @@ import (
 
 // Whatever bit of a state is wrong, it is not taken for another state: a wrong digit would
 // count work that was not done.
+//
+//promise:damage damage
 func TestAFlippedBitOfAStateIsFound(t *testing.T) {
 	type counted struct {
 		Jobs map[string]int `json:"jobs"`

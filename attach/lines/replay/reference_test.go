@@ -311,6 +311,8 @@ func FuzzLoadState(f *testing.F) {
 }
 
 // Memory is bounded by the instances that are open, whatever happens to them.
+//
+//promise:bounds load
 func TestMemoryIsThatOfOpenInstances(t *testing.T) {
 	tables, err := petri.Compile(netOf("open: start* -> p; take: p -> q; done: q -> end"))
 	if err != nil {

@@ -141,6 +141,9 @@ func TestAFlippedBitChangesNothing(t *testing.T) {
 
 // Whatever else is damaged: no index is given to two alarms, and no acknowledgement moves to
 // another one.
+//
+//promise:damage damage
+//promise:clears damage
 func TestNoDamageGivesAnIndexTwice(t *testing.T) {
 	f := newDamagedFiles(t)
 	check := func(what string, damaged []byte) {

@@ -55,6 +55,8 @@ func TestTheFileIsReplacedAtomically(t *testing.T) {
 }
 
 // The files of testdata were written before files had frames.
+//
+//promise:versions version
 func TestFilesOfEarlierVersionsAreRead(t *testing.T) {
 	state, err := readState("testdata/unframed.state")
 	if err != nil || state.damage != nil {
@@ -79,6 +81,9 @@ func TestFilesOfEarlierVersionsAreRead(t *testing.T) {
 
 // Whatever is wrong with a file is a framed.DamagedError with the name of the file; of another
 // version a framed.VersionError.
+//
+//promise:versions version
+//promise:damage damage version
 func TestDamageOfAFileHasOneForm(t *testing.T) {
 	old, err := os.ReadFile("testdata/unframed.state")
 	if err != nil {

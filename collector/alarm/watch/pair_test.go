@@ -16,6 +16,7 @@ import (
 	"github.com/pnagent/pnagent/collector/alarm/alarmtest"
 )
 
+//promise:clears kill
 func TestUnconfirmedNotificationsAreSentAgainAfterACrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "alarms.state")

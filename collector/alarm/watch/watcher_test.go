@@ -290,6 +290,7 @@ func TestADirectoryThatCannotBeWrittenStopsNoAlarm(t *testing.T) {
 	}
 }
 
+//promise:clears disk
 func TestADiskThatHangsDelaysAlarmsOnceAndBriefly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		watcher := New(Config{StateFile: filepath.Join(t.TempDir(), "alarms.state")})
@@ -321,6 +322,8 @@ func TestADiskThatHangsDelaysAlarmsOnceAndBriefly(t *testing.T) {
 
 // A station has 200 alarms, which came one after the other. All are over at once: each gets
 // its clear, at the rate of the bucket.
+//
+//promise:clears load
 func TestAMassRecoveryClearsWhatWasRaised(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const places = 200

@@ -32,6 +32,7 @@ func (l *lone) pass(d time.Duration, received ...Message) State {
 	return l.State()
 }
 
+//promise:clears pause
 func TestAPausedMemberListensBeforeItIsOnDutyAgain(t *testing.T) {
 	me := Message{ID: "me"}
 	for what, first := range map[string][]Message{"Step before Receive": nil, "Receive before Step": {me}} {

@@ -311,6 +311,8 @@ func TestStandsIn(t *testing.T) {
 
 // Under random faults, each change that a member without a fault saw is notified, and
 // at the end a member is on duty.
+//
+//promise:clears none cut pause
 func TestNoChangeIsLostUnderRandomFaults(t *testing.T) {
 	for seed := range seeds.Of(5, 120, 6, 18, 20) {
 		r := rand.New(rand.NewPCG(seed, 1))

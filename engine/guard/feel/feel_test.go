@@ -191,6 +191,8 @@ func TestWhatIsNotDoneIsAnError(t *testing.T) {
 }
 
 // An expression that would take long, or much memory, ends with an error.
+//
+//promise:bounds hostile
 func TestWorkIsBounded(t *testing.T) {
 	for _, text := range []string{
 		`count(for i in 1..1000000000 return i)`,

@@ -337,6 +337,8 @@ func until(t *testing.T, what string, is func() bool) {
 // their way. Another server takes over, and all confirmed commits are there
 // once. Before that, the test shows on the same cluster that replicas in doubt
 // are not read.
+//
+//promise:durable dark
 func TestTheLossOfTheStreamsLeader(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -411,6 +413,8 @@ func TestAFullStream(t *testing.T) {
 
 // An account that is full rejects commits, too. It also rejects the snapshot
 // that would make room; the log stays as it was.
+//
+//promise:durable disk
 func TestAnAccountWithoutRoom(t *testing.T) {
 	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
 	limit := func(most int64) {

@@ -35,6 +35,9 @@ func inBubble(test func(t *testing.T, c Config)) func(t *testing.T, c Config) {
 // Another process appends while a writer's commits are on their way. None of
 // them is stored, even if the stream reaches the sequence that one of them
 // expects.
+//
+//promise:refused pause
+//promise:owner pause
 func TestOfAFencedWritersPipelineNothingIsStored(t *testing.T) { perFlow(t, fencedPipeline) }
 
 func fencedPipeline(t *testing.T, c Config) {
@@ -207,6 +210,8 @@ func lostAnswer(t *testing.T, c Config) {
 
 // The connection is cut while commits are on their way. A prefix of them is
 // stored, at least those that were confirmed, and the log continues after it.
+//
+//promise:durable cut
 func TestACutPipelineLeavesABeginning(t *testing.T) { perFlow(t, inBubble(cutPipeline)) }
 
 func cutPipeline(t *testing.T, c Config) {
@@ -242,6 +247,8 @@ func cutPipeline(t *testing.T, c Config) {
 
 // Without answers, a writer can send one window of commits. Waiting for room
 // ends with the context.
+//
+//promise:bounds dark
 func TestTheWindowBoundsWhatIsOnItsWay(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		s := natstest.Start(t, natstest.JetStream(t.TempDir()))
@@ -400,6 +407,8 @@ func TestAWindowOfBytesIsAnsweredWhenItIsFull(t *testing.T) {
 }
 
 // If no server answers, the log does not take its stream for an empty one.
+//
+//promise:notempty dark
 func TestALogThatCannotBeAskedIsNotEmpty(t *testing.T) {
 	s, l := oneServer(t)
 	natstest.Stop(s)

@@ -51,6 +51,8 @@ func TestLawsInAStreamWithoutBatches(t *testing.T) {
 
 // In a stream without batches, a writer that another one has replaced sends no
 // more commits, and the server rejects those that it has sent.
+//
+//promise:owner pause
 func TestAWriterIsFencedInAStreamWithoutBatches(t *testing.T) {
 	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
 	nc := natstest.Connect(t, s)

@@ -106,6 +106,8 @@ func TestTwoSnapshotsUpToTheSameCommit(t *testing.T) {
 
 // If a snapshot is damaged, the one before counts, if it exists. The reader
 // only gets a snapshot that is whole.
+//
+//promise:damage damage
 func TestADamagedSnapshotIsPassedOver(t *testing.T) {
 	_, l := oneServer(t)
 	mustAppend(t, l, "1", "2", "3")

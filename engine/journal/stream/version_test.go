@@ -28,6 +28,8 @@ func TestServersBefore2_14AreTooOldForReplicas(t *testing.T) {
 
 // Both servers whose version is visible are checked. The error names the
 // version found and the version needed.
+//
+//promise:versions version
 func TestReplicasOnAnOldServerAreRefusedByName(t *testing.T) {
 	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
 	l := &Log{config: Config{Conn: natstest.Connect(t, s), Servers: &Servers{}}}
@@ -75,6 +77,7 @@ func TestALogThatAnOldServerHoldsIsNotOpened(t *testing.T) {
 	}
 }
 
+//promise:owner version
 func TestReplicasOnARealOldServerAreRefused(t *testing.T) {
 	nc := oldServer(t)
 	version := nc.ConnectedServerVersion()

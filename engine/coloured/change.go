@@ -76,7 +76,7 @@ func (x *change) undo(m mark) {
 		all := &x.s.frames[x.i]
 		all.open = all.open[:len(all.open)-1]
 		all.last--
-		f.up.inside--
+		f.up.inside = f.up.inside[:len(f.up.inside)-1]
 		if q := f.of(); q != nil {
 			q.begun--
 			if q.begun == 0 {

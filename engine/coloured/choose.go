@@ -11,9 +11,8 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// candidate is a transition that may fire, in a frame. It takes the tokens from
-// to to of change.picked, or the oldest if from is oldest. It is as small as it is
-// because it is passed around for every firing.
+// candidate is a transition that may fire, in a frame. It takes the tokens from to to of change.picked, or the
+// oldest if from is oldest. It is as small as it is because it is passed around for every firing.
 type candidate struct {
 	t        int32
 	frame    uint32
@@ -36,11 +35,11 @@ func (x *change) tokensOf(c candidate) []Placed {
 // reports whether it was preferred to an enabled rival.
 func (x *change) choose(of *shard.Immediate) (c candidate, contested, ok bool) {
 	x.found, x.picked = x.found[:0], x.picked[:0]
-	x.findIn(&x.in.frame, of)
+	for k := range x.in.piles {
+		x.find(&x.in.frame, of.Triggered[x.in.piles[k].place])
+	}
 	if x.s.frames != nil {
-		for _, f := range x.s.frames[x.in.index].busy {
-			x.findIn(f, of)
-		}
+		x.findInside(of)
 	}
 	x.find(&x.in.frame, of.Untriggered)
 	switch {
@@ -81,31 +80,48 @@ func (x *change) byChance() int {
 	return len(x.found) - 1
 }
 
-// findIn adds the transitions that the tokens of a frame trigger, and that may fire, to found.
-func (x *change) findIn(f *frame, of *shard.Immediate) {
-	for k := range f.piles {
-		x.find(f, of.Triggered[f.piles[k].place])
+// findInside adds the transitions on the agenda that may fire to found, each for the oldest frame in
+// which it may.
+func (x *change) findInside(of *shard.Immediate) {
+	agenda := x.s.activate(x.in)
+	for k := range agenda {
+		a := &agenda[k]
+		r := &x.s.rules[a.t]
+		if of == x.s.Urgent && !x.s.Tables.Urgent(int(a.t)) || x.outranks(r) || r.Action && x.in.running >= x.s.running {
+			continue
+		}
+		for len(a.in) > 0 && !x.add(a.in[0], a.t) {
+			a.in = a.in[1:]
+		}
 	}
 }
 
-// find adds the transitions that may fire in a frame to found, but none that
-// is in found for an older frame. If one has a higher priority than those in
-// found, it replaces them.
+// find adds the transitions that may fire in an instance to found. If one has a higher priority than
+// those in found, it replaces them.
 func (x *change) find(f *frame, transitions []int32) {
 	for _, t := range transitions {
-		rank := x.s.rules[t].rank
-		if len(x.found) > 0 && rank > x.s.rules[x.found[0].t].rank || (f.up != nil || x.s.rules[t].join != nil) && x.foundAt(t) >= 0 {
-			continue
+		if r := &x.s.rules[t]; !x.outranks(r) && (r.join == nil || x.foundAt(t) < 0) {
+			x.add(f, t)
 		}
-		c, ok := x.ready(f, int(t))
-		if !ok {
-			continue
-		}
-		if len(x.found) > 0 && rank < x.s.rules[x.found[0].t].rank {
-			x.found = x.found[:0]
-		}
-		x.found = append(x.found, c)
 	}
+}
+
+// outranks reports whether those in found have a higher priority than a transition.
+func (x *change) outranks(r *rule) bool {
+	return len(x.found) > 0 && r.rank > x.s.rules[x.found[0].t].rank
+}
+
+// add adds a transition to found if it may fire in a frame, and reports whether it may.
+func (x *change) add(f *frame, t int32) bool {
+	c, ok := x.ready(f, int(t))
+	if !ok {
+		return false
+	}
+	if len(x.found) > 0 && x.s.rules[t].rank < x.s.rules[x.found[0].t].rank {
+		x.found = x.found[:0]
+	}
+	x.found = append(x.found, c)
+	return true
 }
 
 func (x *change) foundAt(t int32) int {
@@ -160,8 +176,7 @@ func (x *change) firstInTurn(turn int32) (first int) {
 	return first
 }
 
-// search iterates over the combinations of tokens with which a transition could
-// fire.
+// search iterates over the combinations of tokens with which a transition could fire.
 type search struct {
 	tokens []Placed // to choose from, by sight
 	chosen []choice // by sight, ascending
@@ -170,9 +185,8 @@ type search struct {
 // choice is an index into the tokens of a search, between the first and the last that it can be.
 type choice struct{ at, first, last int }
 
-// pick returns the tokens with which a transition may fire that is enabled
-// in a frame, and that a second guard accepts, too; nil accepts all. The transition's own guard
-// sees the tokens with data, if that is not nil.
+// pick returns the tokens with which a transition may fire that is enabled in a frame, and that a second guard
+// accepts, too; nil accepts all. The transition's own guard sees the tokens with data, if that is not nil.
 func (x *change) pick(f *frame, t int, also Guard, data []byte) (candidate, Verdict, error) {
 	r := &x.s.rules[t]
 	c, v, err := candidate{t: int32(t), frame: f.number, from: oldest}, Verdict{OK: true}, error(nil)

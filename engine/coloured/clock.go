@@ -150,8 +150,7 @@ func (x *change) since(c candidate) int64 {
 	return since
 }
 
-// latest returns when the last token was put that a transition needs; 0 if it
-// needs none.
+// latest returns when the last token was put that a transition needs; 0 if it needs none.
 func (s *Shard) latest(f *frame, r *rule) int64 {
 	var at int64
 	for _, c := range r.conds {

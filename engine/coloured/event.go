@@ -36,24 +36,18 @@ type Catch struct {
 	Accept Guard  // decides about the tokens in addition to the transition's guard; nil accepts all
 	Last   uint64 // tokens with higher identities did not wait for the event: see LastToken and Thrown
 	Data   []byte // as of Fire
-	// All fires the transition once for each token that waits; otherwise it
-	// fires once. A token that stays, because the transition only tests it or
-	// puts it back, waits once.
+	// All fires the transition once for each token that waits; otherwise it fires once. A token that stays,
+	// because the transition only tests it or puts it back, waits once.
 	All bool
 }
 
-// LastToken returns the identity of the last token of an instance; 0 if there
-// was none.
+// LastToken returns the identity of the last token of an instance; 0 if there was none.
 func (s *Shard) LastToken(i int) uint64 { return s.instances[i].lastID }
 
-// Catch fires a transition of an instance for an event, as Fire does, if it is
-// enabled with tokens that wait for the event. It returns how often it did. It
-// accepts an event even if much work waits, because events are not repeated.
-// The error is one of Fire, but not petri.ErrNotEnabled.
+// Catch fires a transition of an instance for an event, as Fire does, if it is enabled with tokens that wait
+// for the event. It returns how often it did. It accepts an event even if much work waits, because events are
+// not repeated. The error is one of Fire, but not petri.ErrNotEnabled.
 func (s *Shard) Catch(i, t int, c Catch, now int64) (fired int, err error) {
-	if !s.holdsSomewhere(&s.instances[i], t) {
-		return 0, nil
-	}
 	r := &s.rules[t]
 	around := s.frames != nil && s.Tables.TakesInScope(t) // tokens around its scope wait for any number of its runs
 	caught := map[uint64]bool{}
@@ -73,8 +67,15 @@ func (s *Shard) Catch(i, t int, c Catch, now int64) (fired int, err error) {
 		}
 		return Verdict{OK: true}
 	}
+	enabled := func(yield func(*frame) bool) {
+		for f := range s.actors(&s.instances[i], t) {
+			if s.holds(&s.instances[i], f, t) && !yield(f) {
+				return
+			}
+		}
+	}
 	for {
-		err := s.fireWith(i, t, c.Data, func(f *frame) bool { return s.holds(&s.instances[i], f, t) }, waits, now)
+		err := s.fireWith(i, t, c.Data, enabled, waits, now)
 		if errors.Is(err, petri.ErrNotEnabled) {
 			break
 		}
@@ -90,16 +91,6 @@ func (s *Shard) Catch(i, t int, c Catch, now int64) (fired int, err error) {
 		}
 	}
 	return fired, nil
-}
-
-// holdsSomewhere reports whether the tokens of any frame enable a transition.
-func (s *Shard) holdsSomewhere(in *instance, t int) bool {
-	for f := range s.actors(in, t) {
-		if s.holds(in, f, t) {
-			return true
-		}
-	}
-	return false
 }
 
 // onlyTests reports whether the transition takes tokens, but none of a place.

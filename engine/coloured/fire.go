@@ -139,9 +139,8 @@ func (x *change) plan(f *frame, t int, o *outcome, taken, read []Placed, inPlace
 	return no
 }
 
-// split divides the picked tokens into those that are taken, the first ones of
-// each place, and those that are only tested. The results do not share memory
-// with picked.
+// split divides the picked tokens into those that are taken, the first ones of each place, and those that are
+// only tested. The results do not share memory with picked.
 func (r *rule) split(picked []Placed) (taken, read []Placed) {
 	left, k := uint32(0), -1
 	for i := range picked {
@@ -170,9 +169,8 @@ func firstID(taken []Placed) uint64 {
 	return taken[0].Token.ID
 }
 
-// branch returns which branches of a split are taken: all whose guards hold, or
-// the default if none does. Guards see the tokens that were taken, with the new
-// data if data is not nil.
+// branch returns which branches of a split are taken: all whose guards hold, or the default if none does.
+// Guards see the tokens that were taken, with the new data if data is not nil.
 func (x *change) branch(r *rule, taken []Placed, data []byte) (mask uint64, err error) {
 	if len(r.branches) == 0 {
 		return 0, nil
@@ -282,8 +280,10 @@ func (x *change) left(h *held) {
 	x.s.Rec.LeftMany(int(h.place), x.i, h.injected, x.now, uint64(h.n))
 	x.touched = append(x.touched, h.spot)
 	x.close(h.spot)
-	if x.s.notes.has(x.in) {
-		x.s.notes.forget(x.in, h.id, h.n)
+	if !x.s.notes.quiet(x.in) {
+		for f := range x.s.frame(x.in, h.frame).all {
+			x.s.notes.forget(x.in, f, h.id, h.n)
+		}
 	}
 }
 
@@ -303,16 +303,15 @@ func (x *change) pass(f *frame, t int, contested bool) {
 	}
 }
 
-// empty destroys the tokens of a place that a reset arc covers, also those in
-// flight.
+// empty destroys the tokens of a place that a reset arc covers, also those in flight.
 func (x *change) empty(f *frame, place int32) {
 	home, scope := x.s.around(f, place), x.s.Tables.ScopeOf(place)
 	if home.scope == scope {
 		x.emptySpot(home, place)
 		return
 	}
-	for _, g := range x.s.opened(x.in) {
-		if g.scope == scope && g.within(home) {
+	for g := range home.all {
+		if g.scope == scope {
 			x.emptySpot(g, place)
 		}
 	}
@@ -395,8 +394,7 @@ func (x *change) byArcs(f *frame, r *rule, o *outcome, data []byte) {
 	x.writes = append(x.writes, o.writes...)
 }
 
-// explicit fills out with the tokens that an action puts. They have been
-// checked.
+// explicit fills out with the tokens that an action puts. They have been checked.
 func (x *change) explicit(f *frame, puts []Put) {
 	for k := range puts {
 		at := spot{puts[k].Place, x.aim(f, puts[k].Place)}

@@ -26,11 +26,10 @@ type extent struct {
 	up     *frame // nil of an instance
 	number uint32 // in the order of opening; 0 of an instance
 	scope  int32
-	inside int32 // how many open frames have it as up
+	inside []*frame // the open frames that have it as up, oldest first
 	closed bool
 
-	busy      int32 // how many of its places an immediate transition looks at
-	unsettled bool  // it is in frames.unsettled
+	changed, unsettled bool // it is in the list of frames that has this name
 
 	loop  *series // of which its runs are inside; nil if there is none
 	turn  int     // of a run of a loop: its number, from 0
@@ -52,11 +51,19 @@ func newFrame(up *frame, scope int32, number uint32) *frame {
 // not what is open: thousands of runs of a loop may wait.
 type frames struct {
 	open      []*frame // oldest first
-	busy      []*frame // those of open in which an immediate transition can have a token, oldest first
+	changed   []*frame // those in which something may have become enabled since the last choice
+	agenda    []activations
 	unsettled []*frame // those in which a clock may have to start, see settle
 	last      uint32   // the number of the latest
 	noted     int32    // how many notes there are, of the instance and of all frames
 	loud      int32    // how many of them are not clocks which run
+}
+
+// activations are the frames in which an immediate transition may be enabled, oldest first. One in
+// which it is not leaves them until something changes in it.
+type activations struct {
+	t  int32
+	in []*frame
 }
 
 // scopes are the runs of scopes of all instances, with their tokens and their variables.
@@ -108,6 +115,17 @@ func (s *scopes) around(f *frame, place int32) *frame {
 		f = f.up
 	}
 	return f
+}
+
+// remove removes a frame from some. It moves those before it or those after it, whichever are fewer.
+func remove(frames []*frame, f *frame) []*frame {
+	k, _ := find(frames, f.number)
+	if k < len(frames)/2 {
+		copy(frames[1:], frames[:k])
+		frames[0] = nil
+		return frames[1:]
+	}
+	return slices.Delete(frames, k, k+1)
 }
 
 // within reports whether a frame is another one or inside of it.
@@ -176,8 +194,8 @@ func (s *scopes) amount(in *instance, f *frame, place int32) (available, total u
 	if home.scope == scope {
 		return home.piles.count(place)
 	}
-	for _, g := range s.opened(in) {
-		if g.scope == scope && g.within(home) {
+	for g := range home.all {
+		if g.scope == scope {
 			a, n := g.piles.count(place)
 			available, total = add(available, a), add(total, n)
 		}
@@ -195,9 +213,11 @@ func (s *scopes) pile(f *frame, place int32) *pile { return s.around(f, place).p
 // marked yields the places that hold a token in f or inside of it.
 func (s *scopes) marked(in *instance, f *frame) func(yield func(place int32) bool) {
 	return func(yield func(int32) bool) {
-		for g, p := range s.filled(in) {
-			if g.within(f) && !yield(p.place) {
-				return
+		for g := range f.all {
+			for k := range g.piles {
+				if !yield(g.piles[k].place) {
+					return
+				}
 			}
 		}
 	}
@@ -234,7 +254,7 @@ func (x *change) openFrame(up *frame, scope int32, turn int) *frame {
 	all.last++
 	f := newFrame(up, scope, all.last)
 	all.open = append(all.open, f)
-	up.inside++
+	up.inside = append(up.inside, f)
 	if q := f.of(); q != nil {
 		f.turn = turn
 		q.begun = max(q.begun, turn+1)
@@ -249,16 +269,14 @@ func (x *change) openFrame(up *frame, scope int32, turn int) *frame {
 
 // leave closes a frame without tokens, and those around that held nothing else.
 func (s *Shard) leave(in *instance, f *frame) {
-	for f.up != nil && !f.closed && len(f.piles) == 0 && f.inside == 0 {
+	for f.up != nil && !f.closed && len(f.piles) == 0 && len(f.inside) == 0 {
 		f.closed = true
 		for f.notes != none {
 			s.notes.dropNote(in, f.notes)
 		}
 		all := &s.frames[in.index]
-		k, _ := find(all.open, f.number)
-		all.open = slices.Delete(all.open, k, k+1)
+		all.open, f.up.inside = remove(all.open, f), remove(f.up.inside, f)
 		f = f.up
-		f.inside--
 	}
 }
 
@@ -267,70 +285,87 @@ func (s *scopes) framesLeft(in *instance, tokens uint64) bool {
 	return s.frames == nil || tokens*uint64(s.tables.Scopes()) <= maxFrames-uint64(s.frames[in.index].last)
 }
 
-// occupy counts a place of a frame that has got its first token, or lost its last one.
-func (s *Shard) occupy(in *instance, f *frame, place int32, by int32) {
-	if f.up == nil || len(s.Triggered[place]) == 0 && (s.Urgent == nil || len(s.Urgent.Triggered[place]) == 0) {
-		return
-	}
-	f.busy += by
-	all := &s.frames[in.index]
-	k, ok := find(all.busy, f.number)
-	switch {
-	case f.busy > 0 && !ok:
-		all.busy = slices.Insert(all.busy, k, f)
-	case f.busy == 0 && ok:
-		all.busy = slices.Delete(all.busy, k, k+1)
+// unsettle has choose and settle look at a frame.
+func (s *scopes) unsettle(in *instance, f *frame) {
+	if f.up != nil && !f.changed {
+		f.changed = true
+		all := &s.frames[in.index]
+		all.changed = append(all.changed, f)
 	}
 }
 
-// unsettle has settle look at a frame.
-func (s *scopes) unsettle(in *instance, f *frame) {
-	if f.up != nil && !f.unsettled {
-		f.unsettled = true
-		all := &s.frames[in.index]
-		all.unsettled = append(all.unsettled, f)
+// activate puts the immediate transitions on the agenda that may have become enabled in frames of an
+// instance, and returns that agenda. It has settle look at these frames.
+func (s *Shard) activate(in *instance) []activations {
+	all := &s.frames[in.index]
+	for _, f := range all.changed {
+		f.changed = false
+		for k := range f.piles {
+			for _, t := range s.Triggered[f.piles[k].place] {
+				all.activate(t, f)
+			}
+		}
+		if s.Timed && !f.unsettled {
+			f.unsettled = true
+			all.unsettled = append(all.unsettled, f)
+		}
 	}
+	all.changed = all.changed[:0]
+	all.agenda = slices.DeleteFunc(all.agenda, func(a activations) bool { return len(a.in) == 0 })
+	return all.agenda
+}
+
+func (all *frames) activate(t int32, f *frame) {
+	k := slices.IndexFunc(all.agenda, func(a activations) bool { return a.t == t })
+	if k < 0 {
+		k = len(all.agenda)
+		all.agenda = append(all.agenda, activations{t: t})
+	}
+	a := &all.agenda[k]
+	if at, ok := find(a.in, f.number); !ok {
+		a.in = slices.Insert(a.in, at, f)
+	}
+}
+
+// all yields a frame and those inside of it.
+func (f *frame) all(yield func(*frame) bool) { f.walk(yield) }
+
+func (f *frame) walk(yield func(*frame) bool) bool {
+	return yield(f) && !slices.ContainsFunc(f.inside, func(g *frame) bool { return !g.walk(yield) })
 }
 
 // related calls do once for each frame in which a transition acts that may see a token which has
 // changed, or a variable: the frames of these, and those around and inside. It reports false, and
 // calls nothing, if it can be any frame.
 func (x *change) related(do func(*frame)) bool {
-	const most = 8
-	if len(x.touched) > most || !x.s.notes.quiet(x.in) {
+	all, loud := x.s.opened(x.in), !x.s.notes.quiet(x.in)
+	if len(x.touched) > 8+len(all) {
 		return false
 	}
 	of := make([]*frame, 0, 16)
-	for _, w := range x.rewritten {
-		of = append(of, w.f)
-	}
 	for _, at := range x.touched {
-		if x.s.wide[at.place] {
+		f := x.s.frame(x.in, at.frame)
+		switch inward := loud || x.s.inward[at.place]; {
+		case x.s.wide[at.place] || inward && f.up == nil:
 			return false
+		case inward:
+			of = slices.AppendSeq(of, f.all)
 		}
-		of = append(of, x.s.frame(x.in, at.frame))
-	}
-	if slices.Contains(of, &x.in.frame) {
-		return false
-	}
-	for _, f := range of {
-		if f.inside > 0 {
-			open := x.s.opened(x.in)
-			k, _ := find(open, f.number+1)
-			for _, g := range open[k:] {
-				if g.within(f) {
-					of = append(of, g)
-				}
-			}
+		for ; f.up != nil; f = f.up {
+			of = append(of, f)
 		}
-		for g := f.up; g.up != nil; g = g.up {
-			of = append(of, g)
+	}
+	for _, w := range x.rewritten {
+		if loud || x.s.asks {
+			of = slices.AppendSeq(of, w.f.all)
 		}
 	}
 	slices.SortFunc(of, func(f, g *frame) int { return cmp.Compare(f.number, g.number) })
 	do(&x.in.frame)
 	for _, f := range slices.Compact(of) {
-		do(f)
+		if f.up != nil {
+			do(f)
+		}
 	}
 	return true
 }

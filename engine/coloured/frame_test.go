@@ -54,7 +54,7 @@ func TestAChangeInARunLeavesTheRunsBesideItAlone(t *testing.T) {
 		if err := w.s.FireIn(0, 1, run+1, nil, w.now); err != nil {
 			t.Fatal(err)
 		}
-		if again := w.s.frames[0].unsettled; len(again) != 1 || again[0].number != run+1 {
+		if again := w.s.frames[0].changed; len(again) != 1 || again[0].number != run+1 {
 			t.Fatalf("after a firing in run %d the shard looks again at %d of 50 runs; expected that run", run+1, len(again))
 		}
 		w.step(0)

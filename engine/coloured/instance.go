@@ -216,7 +216,6 @@ func (x *change) openPile(f *frame, place int32) *pile {
 	ps := &f.piles
 	at, ok := ps.find(place)
 	if !ok {
-		x.s.occupy(x.in, f, place, 1)
 		p := pile{place: place}
 		if k := len(x.s.spare); k > 0 {
 			p.lots, x.s.spare = x.s.spare[k-1], x.s.spare[:k-1]
@@ -237,7 +236,6 @@ func (x *change) close(at spot) {
 	if lots := (*ps)[k].lots; cap(lots) <= maxSpareLots && len(x.s.spare) < maxSpare {
 		x.s.spare = append(x.s.spare, lots[:0])
 	}
-	x.s.occupy(x.in, f, at.place, -1)
 	if *ps = slices.Delete(*ps, k, k+1); f.up != nil && len(*ps) == 0 {
 		x.emptied = append(x.emptied, f)
 	}

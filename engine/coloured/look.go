@@ -9,16 +9,14 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// Columns are the columns that Look fills in: all except those of queues, for
-// which see Work.
+// Columns are the columns that Look fills in: all except those of queues, for which see Work.
 const Columns = stats.AllColumns &^ (stats.ColQueues | stats.ColWaiting | stats.ColNextDue)
 
-// Look adds the shard's rows as of now. It reads all instances once to count
-// the tokens that are present, so that firing need not count them. name returns
-// the name of the instance with a number. Look does not ask guards: in an
-// instance that waits for its turn, it counts the transitions as enabled that
-// have the tokens they need. One part of several cannot decide whether an
-// instance has finished or is deadlocked, so it leaves stats.ColInstances out.
+// Look adds the shard's rows as of now. It reads all instances once to count the tokens that are present, so
+// that firing need not count them. name returns the name of the instance with a number. Look does not ask
+// guards: in an instance that waits for its turn, it counts the transitions as enabled that have the tokens
+// they need. One part of several cannot decide whether an instance has finished or is deadlocked, so it leaves
+// stats.ColInstances out.
 func (s *Shard) Look(now int64, name func(number int) string, rows *stats.Rows) {
 	s.AddCounts(rows, Columns)
 	l := &look{Present: stats.NewPresent[holder](now, s.Tables.Places(), len(s.rules)), s: s}
@@ -78,8 +76,7 @@ func (l *look) instance(i int) {
 	}
 }
 
-// ready counts the immediate transitions of an instance that waits for its
-// turn, each once.
+// ready counts the immediate transitions of an instance that waits for its turn, each once.
 func (l *look) ready(i int, in *instance) {
 	count := func(f *frame, t int32) {
 		if !l.s.holds(in, f, int(t)) || l.s.notes.blocked(f, int(t)) || !l.Once(t, 2*int64(i)+1) {
@@ -97,9 +94,8 @@ func (l *look) ready(i int, in *instance) {
 	}
 }
 
-// blocked counts the conditions that block the transitions which need a place
-// where an instance has an old token. It counts each transition once per
-// instance.
+// blocked counts the conditions that block the transitions which need a place where an instance has an old
+// token. It counts each transition once per instance.
 func (l *look) blocked(i int, in *instance, f *frame, p int32) {
 	for _, t := range l.s.users[p] {
 		if !l.Once(t, 2*int64(i)) {
@@ -115,9 +111,8 @@ func (l *look) blocked(i int, in *instance, f *frame, p int32) {
 	}
 }
 
-// Find offers the tokens of an instance in a place, including those in flight. name is the
-// name of the instance, which is given by its index, and show returns what may be seen of
-// the data of a token.
+// Find offers the tokens of an instance in a place, including those in flight. name is the name of the
+// instance, which is given by its index, and show returns what may be seen of the data of a token.
 func (s *Shard) Find(place, i int, name string, show func(data []byte) string, into *stats.Search) {
 	in := &s.instances[i]
 	for run, h := range s.holding(in) {
@@ -137,10 +132,9 @@ func (s *Shard) Inside(i int, show func(data []byte) string, into *stats.HeldLis
 	}
 }
 
-// waits appends to an empty list what each transition that needs a place waits for in an
-// instance. In a deadlocked instance the deadlock comes first, then the
-// conditions that the transition lacks. run is the run with which a token is in
-// flight, or none.
+// waits appends to an empty list what each transition that needs a place waits for in an instance. In a
+// deadlocked instance the deadlock comes first, then the conditions that the transition lacks. run is the run
+// with which a token is in flight, or none.
 func (s *Shard) waits(out []stats.Wait, in *instance, at spot, run int32) []stats.Wait {
 	for _, t := range s.users[at.place] {
 		if len(out) >= stats.MaxWaits {

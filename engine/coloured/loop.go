@@ -305,23 +305,16 @@ func (x *change) endRun(f *frame, t *turn) {
 		return
 	}
 	f.up.loop = nil
-	for _, g := range x.s.opened(x.in) {
-		if run := g.below(f.up); run == nil || run.scope != t.scope || run.ended {
+	for _, run := range f.up.inside {
+		if run.scope != t.scope || run.ended {
 			continue
 		}
-		for len(g.piles) > 0 {
-			x.emptySpot(g, g.piles[0].place)
+		for g := range run.all {
+			for len(g.piles) > 0 {
+				x.emptySpot(g, g.piles[0].place)
+			}
 		}
 	}
-}
-
-// below returns the frame, g or one around it, that is directly in an outer one; nil if g is not
-// inside of that.
-func (f *frame) below(outer *frame) *frame {
-	for f != nil && f.up != outer {
-		f = f.up
-	}
-	return f
 }
 
 // turnPuts adds to out what a loop puts: into runs that begin, or outside if there is none.

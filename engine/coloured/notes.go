@@ -133,14 +133,13 @@ func (k *notes) of(f *frame) iter.Seq[int32] {
 	}
 }
 
-// has reports whether an instance has notes.
-func (k *notes) has(in *instance) bool {
-	return in.notes != none || k.scopes.frames != nil && k.scopes.frames[in.index].noted > 0
-}
-
-// quiet reports whether all notes of an instance of a net with scopes are clocks that run.
+// quiet reports whether all notes of an instance are clocks that run; if the net has no scopes,
+// whether there are none.
 func (k *notes) quiet(in *instance) bool {
-	return k.scopes.frames != nil && k.scopes.frames[in.index].loud == 0
+	if k.scopes.frames == nil {
+		return in.notes == none
+	}
+	return k.scopes.frames[in.index].loud == 0
 }
 
 // setRipe sets whether the time of a clock has come.
@@ -166,8 +165,7 @@ func (k *notes) plan(id int32, due int64) {
 	k.due.Plan(id, k.all[id].instance, due)
 }
 
-// before orders notes of an instance by their due times, and those of one time so that a run can be
-// repeated.
+// before orders notes of an instance by their due times, and those of one time so that a run can be repeated.
 func (k *notes) before(i, j int32) bool {
 	a, b := &k.all[i], &k.all[j]
 	return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.transition, b.transition), cmp.Compare(a.frame, b.frame),
@@ -192,14 +190,12 @@ func (k *notes) clock(f *frame, t int) int32 {
 	return k.find(f, t, func(n *note) bool { return n.kind == noteClock })
 }
 
-// trouble returns the note about a failure of a transition with some first
-// token, or none.
+// trouble returns the note about a failure of a transition with some first token, or none.
 func (k *notes) trouble(f *frame, t int, token uint64) int32 {
 	return k.find(f, t, func(n *note) bool { return n.failure() && n.token == token })
 }
 
-// blocked reports whether a note keeps a transition from being tried without a
-// call of Fire.
+// blocked reports whether a note keeps a transition from being tried without a call of Fire.
 func (k *notes) blocked(f *frame, t int) bool {
 	return k.find(f, t, func(n *note) bool { return n.kind != noteClock && n.kind != noteFailed }) != none
 }
@@ -213,12 +209,9 @@ func (k *notes) clear(in *instance, f *frame, t int) {
 	}
 }
 
-// forget removes the notes about failures with tokens that are gone.
-func (k *notes) forget(in *instance, id uint64, n uint32) {
-	if k.quiet(in) {
-		return
-	}
-	for at := range k.each(in) {
+// forget removes the notes of a frame about failures with tokens that are gone.
+func (k *notes) forget(in *instance, f *frame, id uint64, n uint32) {
+	for at := range k.of(f) {
 		if note := &k.all[at]; note.token >= id && note.token-id < uint64(n) && note.failure() {
 			k.dropNote(in, at)
 		}
@@ -230,13 +223,10 @@ func (k *notes) forget(in *instance, id uint64, n uint32) {
 // clock stops. It closes frames that hold nothing any more.
 func (x *change) changed() {
 	if x.s.frames == nil {
-		if x.in.notes != none {
-			x.reviewAll()
-		}
-	} else if !x.related(x.reviewIn) {
-		x.reviewAll()
-		for _, f := range x.s.opened(x.in) {
-			x.s.unsettle(x.in, f)
+		x.review(&x.in.frame)
+	} else if !x.related(x.review) {
+		for f := range x.s.each(x.in) {
+			x.review(f)
 		}
 	}
 	x.touched, x.rewritten = x.touched[:0], x.rewritten[:0]
@@ -246,23 +236,16 @@ func (x *change) changed() {
 	x.emptied = x.emptied[:0]
 }
 
-// reviewAll reviews all notes of an instance.
-func (x *change) reviewAll() {
-	for id := range x.s.notes.each(x.in) {
-		x.review(id, &x.s.notes.all[id])
-	}
-}
-
-// reviewIn reviews the notes of a frame.
-func (x *change) reviewIn(f *frame) {
-	for id := range x.s.notes.of(f) {
-		x.review(id, &x.s.notes.all[id])
-	}
+// review updates the notes of a frame, and has choose and settle look at it.
+func (x *change) review(f *frame) {
 	x.s.unsettle(x.in, f)
+	for id := range x.s.notes.of(f) {
+		x.reviewNote(f, id, &x.s.notes.all[id])
+	}
 }
 
-func (x *change) review(id int32, n *note) {
-	r, f, gone := &x.s.rules[n.transition], x.s.frame(x.in, n.frame), false
+func (x *change) reviewNote(f *frame, id int32, n *note) {
+	r, gone := &x.s.rules[n.transition], false
 	touched := func(looks func(place int32) bool) bool {
 		return slices.ContainsFunc(x.touched, func(at spot) bool { return looks(at.place) && x.s.sees(x.in, f, at) })
 	}

@@ -12,18 +12,15 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// Ready is what a shard has done since the last call of [Shard.Ready], each in
-// order, for its owner to bring about. The next call that plays reuses the
-// slices; the owner may keep the elements of Starts.
+// Ready is what a shard has done since the last call of [Shard.Ready], each in order, for its owner to bring
+// about. The next call that plays reuses the slices; the owner may keep the elements of Starts.
 type Ready struct {
-	// Log is what happened, if Config.Log is set: firings, injections, how
-	// instances came to rest, and other counts. An owner that keeps a log takes it
-	// before time advances: Replay applies a whole log at one time. Tokens in
-	// flight are recorded in their places: they are taken when a run has fired.
+	// Log is what happened, if Config.Log is set: firings, injections, how instances came to rest, and other
+	// counts. An owner that keeps a log takes it before time advances: Replay applies a whole log at one time.
+	// Tokens in flight are recorded in their places: they are taken when a run has fired.
 	Log []byte
-	// Crossings are the tokens that firings put into places of other parts, with
-	// their data. They have left the shard, and their identities with it: Arrive
-	// takes them in where their place is.
+	// Crossings are the tokens that firings put into places of other parts, with their data. They have left
+	// the shard, and their identities with it: Arrive takes them in where their place is.
 	Crossings []split.Crossing
 	Starts    []Start // the actions to perform
 	// Stops are the runs that ended without a Done: their actions may be
@@ -46,8 +43,7 @@ func (s *Shard) Ready() Ready {
 	return r
 }
 
-// Thrown is a firing of a transition that throws an event, see
-// petri.Transition.Throws.
+// Thrown is a firing of a transition that throws an event, see petri.Transition.Throws.
 type Thrown struct {
 	Instance   int // its index in the shard
 	Transition int32
@@ -80,10 +76,9 @@ func (r *Ready) fault(i, t int, what string, err error) {
 	}
 }
 
-// unevaluated is where the failure of an evaluation becomes an incident. tokens are those that the
-// transition takes or tests. It is evaluated again when a call fires it, and when a place or a
-// variable that it sees changes. If it can depend on the time, and the binding has retries, it is
-// first tried again as these say.
+// unevaluated is where the failure of an evaluation becomes an incident. tokens are those that the transition
+// takes or tests. It is evaluated again when a call fires it, and when a place or a variable that it sees
+// changes. If it can depend on the time, and the binding has retries, it is first tried again as these say.
 func (x *change) unevaluated(f *frame, t int, tokens []Placed, what string, err error, timed bool) {
 	err = x.s.located(t, err)
 	took, _ := x.s.rules[t].split(tokens)
@@ -156,11 +151,10 @@ func (p *Placed) held() held {
 	return held{lot{p.Token.ID, p.Token.Injected, p.Token.Data, 1}, p.at()}
 }
 
-// Guard decides whether a transition may fire with the given tokens: those that
-// it would take, and those that its read arcs test, in the order of the places
-// in the net, the oldest first. It is called on the goroutine that plays the
-// instance, so it must be quick. Its result must depend only on its arguments,
-// which it must not keep or change. A panic is an incident of the transition, see Binding.Retry.
+// Guard decides whether a transition may fire with the given tokens: those that it would take, and those that
+// its read arcs test, in the order of the places in the net, the oldest first. It is called on the goroutine
+// that plays the instance, so it must be quick. Its result must depend only on its arguments, which it must
+// not keep or change. A panic is an incident of the transition, see Binding.Retry.
 type Guard func(tokens []Placed, now int64) Verdict
 
 // Verdict is a guard's answer.
@@ -211,16 +205,14 @@ type Outcome struct {
 type Put struct {
 	Place int32
 	Data  []byte
-	// Moved is the id of a taken token that keeps its identity and data; 0
-	// makes a new token.
+	// Moved is the id of a taken token that keeps its identity and data; 0 makes a new token.
 	Moved uint64
 }
 
 // OutcomeKind is a kind of Outcome.
 type OutcomeKind uint8
 
-// The kinds of outcomes. After all but Fired, the tokens are back in their
-// places, with their age.
+// The kinds of outcomes. After all but Fired, the tokens are back in their places, with their age.
 const (
 	Fired   OutcomeKind = iota
 	Failed              // counted, tried again with backoff

@@ -77,7 +77,7 @@ func (r *rule) looksAt(place int32) bool {
 func (s *Shard) compile(bindings []Binding) {
 	t := s.Tables
 	s.rules = make([]rule, t.Transitions())
-	s.users, s.wide = make([][]int32, t.Places()), make([]bool, t.Places())
+	s.users, s.wide, s.inward = make([][]int32, t.Places()), make([]bool, t.Places()), make([]bool, t.Places())
 	for tr, rank := range s.Ranks() {
 		r := rule{Binding: &bindings[tr], rank: rank, held: t.Held(tr),
 			preempts: t.Net.Transitions[tr].Preempts, source: t.Source(tr), throws: t.Net.Transitions[tr].Throws.Kind != petri.EventNone, alternative: t.Net.Transitions[tr].Alternative, conds: t.Conds(tr), join: t.Join(tr), sights: sights(t, tr)}
@@ -105,7 +105,7 @@ func (s *Shard) compile(bindings []Binding) {
 	s.compileScopes()
 }
 
-// look notes the places at which a transition looks from a scope that is neither around nor inside.
+// look notes the places at which a transition looks from another scope that is not around.
 func (s *Shard) look(tr int, r *rule) {
 	if !s.Tables.Scoped() {
 		return
@@ -113,10 +113,15 @@ func (s *Shard) look(tr int, r *rule) {
 	acts := s.Tables.ActsIn(tr)
 	at := func(place int32) {
 		scope := s.Tables.ScopeOf(place)
+		s.inward[place] = s.inward[place] || !s.Tables.Encloses(acts, scope)
 		s.wide[place] = s.wide[place] || !s.Tables.Encloses(acts, scope) && !s.Tables.Encloses(scope, acts)
 	}
+	s.asks = s.asks || r.held && r.Guard != nil
 	for _, c := range r.conds {
 		at(c.Place)
+	}
+	for _, v := range r.sights {
+		at(v.place)
 	}
 	if r.join != nil {
 		for place := range s.wide {

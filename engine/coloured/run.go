@@ -115,8 +115,7 @@ func (s *Shard) holding(in *instance) iter.Seq2[int32, held] {
 	}
 }
 
-// attempt returns the number of the attempt with some first token, and counts a
-// retry.
+// attempt returns the number of the attempt with some first token, and counts a retry.
 func (x *change) attempt(f *frame, t int, token uint64) int32 {
 	id := x.s.notes.trouble(f, t, token)
 	if id == none || x.s.notes.all[id].failures == 0 {
@@ -126,10 +125,9 @@ func (x *change) attempt(f *frame, t int, token uint64) int32 {
 	return x.s.notes.all[id].failures + 1
 }
 
-// Done reports the outcome of a run. The error is [ErrLate] if the run was over
-// already: the shard counts that and changes nothing else. The error wraps
-// [ErrOutcome], [ErrTooLarge] or petri.ErrOverflow for an invalid outcome: then
-// the run has failed. The shard keeps the data of o, which must not be changed.
+// Done reports the outcome of a run. The error is [ErrLate] if the run was over already: the shard counts that
+// and changes nothing else. The error wraps [ErrOutcome], [ErrTooLarge] or petri.ErrOverflow for an invalid
+// outcome: then the run has failed. The shard keeps the data of o, which must not be changed.
 func (s *Shard) Done(run RunID, o Outcome, now int64) error {
 	id, ok := s.runs.active[run]
 	if !ok {
@@ -265,8 +263,7 @@ func (x *change) unfinished(id int32, o Outcome, final bool) {
 	}
 }
 
-// troubled returns the note about a failure of a transition, and creates it if
-// it is missing.
+// troubled returns the note about a failure of a transition, and creates it if it is missing.
 func (x *change) troubled(f *frame, t int, token uint64) int32 {
 	id := x.s.notes.trouble(f, t, token)
 	if id == none {
@@ -299,8 +296,7 @@ func (x *change) setBack(f *frame, t int, token uint64, after int64, why string)
 	x.s.notes.plan(id, x.now+min(after, maxWait))
 }
 
-// incident makes a transition wait for a call of Fire: it failed with a token,
-// or because a place is full.
+// incident makes a transition wait for a call of Fire: it failed with a token, or because a place is full.
 func (x *change) incident(f *frame, t int, token uint64, place int32, why string) *note {
 	x.s.count(opFailed, x.i, t)
 	n := &x.s.notes.all[x.troubled(f, t, token)]
@@ -308,9 +304,8 @@ func (x *change) incident(f *frame, t int, token uint64, place int32, why string
 	return n
 }
 
-// Cancel cancels a run: its tokens are back in their places with their age, and
-// may be taken again at once. The error is [ErrLate] if the run is over
-// already.
+// Cancel cancels a run: its tokens are back in their places with their age, and may be taken again at once.
+// The error is [ErrLate] if the run is over already.
 func (s *Shard) Cancel(run RunID, now int64) error {
 	id, ok := s.runs.active[run]
 	if !ok {
@@ -353,25 +348,21 @@ func (x *change) cancelHolder(holds func(held) bool) {
 	}
 }
 
-// NameRuns sets the era of the runs that start from now on, and their numbers:
-// first, first+step and so on. A number and an era together are unique among
-// all shards that ever followed each other's log, under two conditions: no two
-// of the shards that write into one log at the same time use the same number,
-// and first is greater than the LastRun of all of them.
+// NameRuns sets the era of the runs that start from now on, and their numbers: first, first+step and so on. A
+// number and an era together are unique among all shards that ever followed each other's log, under two
+// conditions: no two of the shards that write into one log at the same time use the same number, and first is
+// greater than the LastRun of all of them.
 func (s *Shard) NameRuns(era, first, step uint64) {
 	s.runs.era, s.runs.last, s.runs.step = era, first-step, step
 }
 
-// LastRun returns the highest number of a run that the shard has started or
-// read; 0 before the first.
+// LastRun returns the highest number of a run that the shard has started or read; 0 before the first.
 func (s *Shard) LastRun() uint64 { return s.runs.last }
 
-// Resume continues after LoadState and Replay as the shard whose state and log
-// were read, at the time of the take-over. Ready hands out the runs that are not
-// over again, under the same names, if their action is idempotent. The tokens of
-// other runs are put back, which counts as cancelled. An instance that had failed
-// counts as failed until an event arrives for it, although its failed transitions
-// are tried again.
+// Resume continues after LoadState and Replay as the shard whose state and log were read, at the time of the
+// take-over. Ready hands out the runs that are not over again, under the same names, if their action is
+// idempotent. The tokens of other runs are put back, which counts as cancelled. An instance that had failed
+// counts as failed until an event arrives for it, although its failed transitions are tried again.
 func (s *Shard) Resume(now int64) {
 	s.Rec.ForgetSlowest()
 	all := s.runs.unended

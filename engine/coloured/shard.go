@@ -29,7 +29,9 @@ type Shard struct {
 	scopes
 	rules []rule
 	users [][]int32 // by place: transitions that take or test its tokens
-	wide  []bool    // by place: a transition looks at it that acts in a scope which neither is around it nor in it
+	// By place: a transition looks at it that acts in a scope which is not around it, or neither around nor inside.
+	inward, wide []bool
+	asks         bool // the guard of a transition that is held can depend on a variable
 
 	instances    []instance
 	seed         uint64

@@ -4,6 +4,7 @@ package coloured
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/pnagent/pnagent/engine/internal/shard"
@@ -12,11 +13,10 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// Step plays what is due at now and what is enabled. It makes at most budget
-// firings and starts of actions, and those of urgent transitions that follow
-// at once, and returns their number. Fewer than budget means that there is
-// nothing to do until NextDue or until the next call that changes tokens, or
-// that an event was thrown: see Ready.
+// Step plays what is due at now and what is enabled. It makes at most budget firings and starts of actions,
+// and those of urgent transitions that follow at once, and returns their number. Fewer than budget means that
+// there is nothing to do until NextDue or until the next call that changes tokens, or that an event was
+// thrown: see Ready.
 func (s *Shard) Step(budget int, now int64) int {
 	played := 0
 	for played < budget && len(s.done.Thrown) == 0 {
@@ -33,12 +33,10 @@ func (s *Shard) Step(budget int, now int64) int {
 	return played
 }
 
-// Present returns the priorities that have ready instances: bit p is set for
-// priority p.
+// Present returns the priorities that have ready instances: bit p is set for priority p.
 func (s *Shard) Present() uint8 { return s.pool.Present() }
 
-// ReadySince returns since when the first ready instance of a priority has been
-// ready, if there is one.
+// ReadySince returns since when the first ready instance of a priority has been ready, if there is one.
 func (s *Shard) ReadySince(p ready.Priority) (since int64, ok bool) { return s.pool.SinceOf(p) }
 
 // Expire applies everything that is due at now. Step calls it; an owner of
@@ -48,10 +46,9 @@ func (s *Shard) Expire(now int64) {
 	s.Urge(now)
 }
 
-// StepOne plays one event: the first ready instance of a priority. It makes at
-// most budget firings and starts of actions, and returns their number. It is
-// for an owner of several shards that decides the turn itself, and does not use
-// the shard's own discipline. See [ready.Turn].
+// StepOne plays one event: the first ready instance of a priority. It makes at most budget firings and starts
+// of actions, and returns their number. It is for an owner of several shards that decides the turn itself, and
+// does not use the shard's own discipline. See [ready.Turn].
 func (s *Shard) StepOne(p ready.Priority, budget int, now int64) int {
 	if budget < 1 {
 		return 0
@@ -97,6 +94,7 @@ func (s *Shard) expire(now int64) {
 			s.notes.dropNote(&s.instances[i], id)
 		case noteWait:
 			n.kind, n.ripe = noteFailed, true
+			s.unsettle(&s.instances[i], s.frame(&s.instances[i], n.frame))
 		default:
 			s.notes.setRipe(id, true)
 		}
@@ -203,13 +201,12 @@ func (s *Shard) rest(in *instance, as uint8) {
 	in.flags = in.flags&^moved | s.CountRest(as)
 }
 
-// pending describes an instance without an enabled immediate transition:
-// incident reports whether an incident waits for a call, and waits whether the
-// instance will continue by time, or by an event that it expects.
+// pending describes an instance without an enabled immediate transition: incident reports whether an incident
+// waits for a call, and waits whether the instance will continue by time, or by an event that it expects.
 func (s *Shard) pending(in *instance) (incident, waits bool) {
 	waits = in.runs != none
 	if s.notes.quiet(in) {
-		return false, waits || s.notes.has(in)
+		return false, waits || s.frames != nil && s.frames[in.index].noted > 0
 	}
 	for id := range s.notes.each(in) {
 		switch n := &s.notes.all[id]; n.kind {
@@ -259,9 +256,8 @@ func (x *change) revive() {
 	x.s.wake(x.i, x.now)
 }
 
-// Inject puts n tokens into a place of an instance, and into a new run of the
-// place's scope if it has one. They share data, which must not be changed
-// afterwards. The error wraps [ErrTooLarge], ready.ErrFull,
+// Inject puts n tokens into a place of an instance, and into a new run of the place's scope if it has one.
+// They share data, which must not be changed afterwards. The error wraps [ErrTooLarge], ready.ErrFull,
 // petri.ErrOverflow, or plain.ErrElsewhere for a place of another part.
 func (s *Shard) Inject(i, place int, data []byte, n uint32, now int64) error {
 	if n > 0 && !s.Outside(place) {
@@ -317,8 +313,7 @@ func (x *change) inject(h held) *hindrance {
 	return nil
 }
 
-// admit returns an error if an instance cannot take more work or the data is
-// too large.
+// admit returns an error if an instance cannot take more work or the data is too large.
 func (s *Shard) admit(i int, data []byte) error {
 	if len(data) > MaxData {
 		return fmt.Errorf("instance %d: %w, not %d", s.Number(i), ErrTooLarge, len(data))
@@ -329,42 +324,40 @@ func (s *Shard) admit(i int, data []byte) error {
 	return nil
 }
 
-// Fire fires a transition of an instance, or starts its action, whatever the
-// transition waits for: its time, a retry, an event, or an incident. Of several
-// runs of its scope it fires in the oldest in which it may fire. It forgets
-// earlier failures. The tokens that the firing puts carry data if that is not
-// nil; a transition whose evaluation failed sees it, too, in its tokens. The
-// error wraps [ErrTooLarge], ready.ErrFull, petri.ErrNotEnabled with the first
-// condition that does not hold, petri.ErrOverflow, or plain.ErrElsewhere for a
-// transition of another part; then nothing has changed.
+// Fire fires a transition of an instance, or starts its action, whatever the transition waits for: its time, a
+// retry, an event, or an incident. Of several runs of its scope it fires in the oldest in which it may fire.
+// It forgets earlier failures. The tokens that the firing puts carry data if that is not nil; a transition
+// whose evaluation failed sees it, too, in its tokens. The error wraps [ErrTooLarge], ready.ErrFull,
+// petri.ErrNotEnabled with the first condition that does not hold, petri.ErrOverflow, or plain.ErrElsewhere
+// for a transition of another part; then nothing has changed.
 func (s *Shard) Fire(i, t int, data []byte, now int64) error {
-	return s.fireAdmitted(i, t, data, func(*frame) bool { return true }, now)
+	return s.fireAdmitted(i, t, data, s.actors(&s.instances[i], t), now)
 }
 
-// FireIn is Fire in the run of the transition's scope that has a number, see
-// [Placed].
+// FireIn is Fire in the run of the transition's scope that has a number, see [Placed].
 func (s *Shard) FireIn(i, t int, scope uint32, data []byte, now int64) error {
-	return s.fireAdmitted(i, t, data, func(f *frame) bool { return f.number == scope }, now)
+	var run []*frame
+	if f := s.frame(&s.instances[i], scope); f.number == scope && f.scope == s.Tables.ActsIn(t) {
+		run = []*frame{f}
+	}
+	return s.fireAdmitted(i, t, data, slices.Values(run), now)
 }
 
-func (s *Shard) fireAdmitted(i, t int, data []byte, where func(*frame) bool, now int64) error {
+func (s *Shard) fireAdmitted(i, t int, data []byte, frames iter.Seq[*frame], now int64) error {
 	if s.Elsewhere(t) {
 		return fmt.Errorf("transition %q: %w", s.Tables.Net.Transitions[t].ID, plain.ErrElsewhere)
 	}
 	if err := s.admit(i, data); err != nil {
 		return err
 	}
-	return s.fireWith(i, t, data, where, nil, now)
+	return s.fireWith(i, t, data, frames, nil, now)
 }
 
-// fireWith is Fire in the oldest of the frames that a function accepts, with
+// fireWith is Fire in the first of some frames in which that is possible, with
 // tokens that a second guard accepts, too; nil accepts all.
-func (s *Shard) fireWith(i, t int, data []byte, where func(*frame) bool, also Guard, now int64) error {
+func (s *Shard) fireWith(i, t int, data []byte, frames iter.Seq[*frame], also Guard, now int64) error {
 	x, err := s.at(i, now), error(nil)
-	for f := range s.actors(x.in, t) {
-		if !where(f) {
-			continue
-		}
+	for f := range frames {
 		first := x.fireFrame(f, t, data, also)
 		if first == nil {
 			return nil
@@ -413,12 +406,10 @@ func (x *change) fireFrame(f *frame, t int, data []byte, also Guard) error {
 	return nil
 }
 
-// Urge fires the urgent transitions, see petri.Urgent, that are enabled in the
-// instances that have changed since the last call: until none is enabled, at
-// most 1024 in each instance. An instance that throws an event continues with
-// the call after its delivery. The owner calls Urge after each call that
-// changes tokens, so that nothing else happens in an instance before. It
-// returns the number of firings and starts of actions.
+// Urge fires the urgent transitions, see petri.Urgent, that are enabled in the instances that have changed
+// since the last call: until none is enabled, at most 1024 in each instance. An instance that throws an event
+// continues with the call after its delivery. The owner calls Urge after each call that changes tokens, so
+// that nothing else happens in an instance before. It returns the number of firings and starts of actions.
 func (s *Shard) Urge(now int64) (played int) {
 	left := s.Stirred[:0]
 	for _, i := range s.Stirred {

@@ -109,25 +109,6 @@ func (r *replica) release(ctx context.Context, e *engine.Engine, cause error) er
 	return cause
 }
 
-// written is the log of an owner. It reports what is appended to confirm.
-type written struct {
-	Log
-	some chan struct{} // has an element after an Append
-}
-
-// Append implements journal.Log.
-func (l written) Append(ctx context.Context, last uint64, commits ...[]byte) (uint64, error) {
-	n, err := l.Log.Append(ctx, last, commits...)
-	wake(l.some)
-	return n, err
-}
-
-// Idle is that of the log, if it has one.
-func (l written) Idle() bool {
-	log, ok := l.Log.(interface{ Idle() bool })
-	return ok && log.Idle()
-}
-
 // confirm records what can no longer be lost, after each commit. It confirms the standing of
 // confirmAfter ago: by then a busy owner already has that confirmation and sends no request.
 func (r *replica) confirm(ctx context.Context, e *engine.Engine) error {

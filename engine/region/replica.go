@@ -263,7 +263,7 @@ func (r *replica) session(ctx context.Context) (followed bool, err error) {
 	cfg := m.cfg.Engine
 	part := r.part.Part
 	part.State = r.state
-	cfg.Journal, cfg.Part = written{log, r.wrote}, &part
+	cfg.Journal, cfg.Part = newWritten(log, m.cfg.Conn, r.wrote), &part
 	e, err := engine.Open(ctx, cfg)
 	if errors.Is(err, journal.ErrAhead) {
 		err = r.renew(ctx, log, fmt.Errorf("the log has lost commits that its newest snapshot holds: %w", err))

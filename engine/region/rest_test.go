@@ -46,7 +46,7 @@ func TestAnOwnerThatWritesNothingConfirmsNothing(t *testing.T) {
 		defer file.Close()
 		log := &confirming{Log: file}
 		cfg := m.cfg.Engine
-		cfg.Journal, cfg.Part = written{log, r.wrote}, &m.cfg.Parts[0].Part
+		cfg.Journal, cfg.Part = newWritten(log, m.cfg.Conn, r.wrote), &m.cfg.Parts[0].Part
 		e, err := engine.New(cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -95,9 +95,9 @@ func (idle) Idle() bool { return true }
 
 // An engine waits for the next commit where the log of its part has nothing to do.
 func TestTheLogOfAnOwnerIsIdleWhereThatOfThePartIs(t *testing.T) {
-	var log any = written{Log: idle{}}
+	var log any = &written{Log: idle{}}
 	resting, ok := log.(interface{ Idle() bool })
-	if !ok || !resting.Idle() || (written{Log: &still{}}).Idle() {
+	if !ok || !resting.Idle() || (&written{Log: &still{}}).Idle() {
 		t.Error("want what the log reports, and no rest of a log that does not report it")
 	}
 }

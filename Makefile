@@ -36,6 +36,11 @@ test-peers: ## the same for tests of large peers: engines in Java and Python, da
 	@scripts/deps peers
 	@GO="$(GO)" scripts/test peers
 
+.PHONY: model
+model: ## check the models of docs/design/model.md with TLC: that they hold, and that they find the faults that were mended
+	@scripts/deps peers
+	$(GO) test -count=1 -tags peers -timeout 20m -v ./model
+
 .PHONY: controlplane
 controlplane: ## build etcd and Kubernetes' control plane for the tests of attach/kubernetes, in ten minutes or more, and run these
 	PNAGENT_CONTROLPLANE=build $(GO) test -count=1 -tags peers -timeout 2h -run 'Stuck|Cron|Memory|Argo' -v ./attach/kubernetes

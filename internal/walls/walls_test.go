@@ -151,6 +151,7 @@ var rooms = map[string]room{
 	"internal/buildtest":                   {},
 	"internal/cachetest":                   {},
 	"internal/benchtable":                  {imports: []string{"internal/measure"}},
+	"model":                                {},
 	"internal/timetable":                   {},
 	"internal/golf":                        {},
 	"internal/promises":                    {},

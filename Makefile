@@ -6,8 +6,8 @@ FUZZTIME  ?= 10s
 SCREENS   ?= screens
 GOTESTSUM := $(GO) run gotest.tools/gotestsum@v1.13.0
 # Tests that run a real etcd or a real Temporal, and an example for its workers, are
-# modules of their own, so that these are not among the dependencies of pnagent. So is what makes web/dist.
-MODULES   := attach/dipen/etcdtest attach/redis/testdata/asynq attach/sqldb/testdata/river attach/temporal/temporaltest examples/attach/temporal otlp/export/collectortest web/bundle
+# modules of their own, so that these are not among the dependencies of pnagent. So are what makes web/dist and what makes the image.
+MODULES   := attach/dipen/etcdtest attach/redis/testdata/asynq attach/sqldb/testdata/river attach/temporal/temporaltest examples/attach/temporal otlp/export/collectortest packaging/image web/bundle
 # With PKG, lint looks only at what is in and below this folder; mutate changes it (./stats).
 PKG       ?=
 BELOW     := $(or $(PKG),.)
@@ -15,6 +15,10 @@ LINTER    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GREMLINS  := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 GORELEASER := github.com/goreleaser/goreleaser/v2@v2.16.0
 VALE      := github.com/errata-ai/vale/v3/cmd/vale@v3.7.1
+# Where make build writes; the name of the image, and the processors that it is for.
+TO        ?= .
+IMAGE     ?= pnagent:dev
+ARCH      ?= amd64 arm64
 # What make prose reads: documents, scenarios, and comments. Golden .conf files hold names of a net, and web/dist has no comments.
 PROSE     := ':!integrations/testdata/*.conf' ':!web/dist' '*.md' '*.go' '*.js' '*.css' '*.txt' '*.story' '*.yaml' '*.conf' '*.py' '*.c' '*.h' '*.rs'
 
@@ -140,8 +144,14 @@ generate: ## write what is generated: the compiled definition of the wire, what 
 
 .PHONY: build
 build: ## build the two programs of a release: ./pnagent, and ./pnagent-full, which it runs for commands that most processes do not need
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -tags slim -o pnagent ./cmd/pnagent
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o pnagent-full ./cmd/pnagent
+	CGO_ENABLED=0 $(GO) build -trimpath $(STAMP) -ldflags='-s -w' -tags slim -o $(TO)/pnagent ./cmd/pnagent
+	CGO_ENABLED=0 $(GO) build -trimpath $(STAMP) -ldflags='-s -w' -o $(TO)/pnagent-full ./cmd/pnagent
+
+.PHONY: image
+image: ## write the image of both into build/image, an OCI layout, and build/image.tar, for the processors ARCH (amd64 arm64) and with the name IMAGE (pnagent:dev)
+	@set -e; for arch in $(ARCH); do GOOS=linux GOARCH=$$arch $(MAKE) build STAMP=-buildvcs=true TO=build/linux_$$arch; done
+	cd packaging/image && $(GO) run . ../../build/image $(IMAGE) $(ARCH:%=../../build/linux_%)
+	tar -C build/image -cf build/image.tar .
 
 .PHONY: release
 release: ## write the release of the tag of this commit into dist, and publish nothing: archives, deb, rpm, checksums, lists of modules; RELEASE=--snapshot: of what has no tag

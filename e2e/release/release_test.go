@@ -16,15 +16,29 @@ import (
 	"testing"
 )
 
-// release writes the release of a tag of this tree, for this platform, and returns the directory.
-func release(t *testing.T, tag string) string {
+// cloned returns a clone of this tree that has a tag.
+func cloned(t *testing.T, tag string) string {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
 	dir := filepath.Join(t.TempDir(), "pnagent")
-	root := filepath.Join("..", "..")
-	all := read(t, filepath.Join(root, ".goreleaser.yaml"))
+	for _, args := range [][]string{
+		{"clone", "--quiet", filepath.Join("..", ".."), dir},
+		{"-C", dir, "-c", "user.name=test", "-c", "user.email=test@localhost", "-c", "tag.gpgsign=false", "tag", tag},
+	} {
+		if out, err := exec.CommandContext(t.Context(), "git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	return dir
+}
+
+// release writes the release of a tag of this tree, for this platform, and returns the directory.
+func release(t *testing.T, tag string) string {
+	t.Helper()
+	dir := cloned(t, tag)
+	all := read(t, filepath.Join(dir, ".goreleaser.yaml"))
 	here := strings.NewReplacer("goos: [linux, darwin, windows]", "goos: ["+runtime.GOOS+"]", "goarch: [amd64, arm64]", "goarch: ["+runtime.GOARCH+"]").Replace(all)
 	if here == all {
 		t.Fatal(".goreleaser.yaml does not list its platforms as this test expects")
@@ -33,14 +47,8 @@ func release(t *testing.T, tag string) string {
 	if err := os.WriteFile(config, []byte(here), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{
-		{"git", "clone", "--quiet", root, dir},
-		{"git", "-C", dir, "-c", "user.name=test", "-c", "user.email=test@localhost", "-c", "tag.gpgsign=false", "tag", tag},
-		{"make", "-C", dir, "release", "RELEASE=--config " + config},
-	} {
-		if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
-		}
+	if out, err := exec.CommandContext(t.Context(), "make", "-C", dir, "release", "RELEASE=--config "+config).CombinedOutput(); err != nil {
+		t.Fatalf("make release: %v\n%s", err, out)
 	}
 	return filepath.Join(dir, "dist")
 }

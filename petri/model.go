@@ -33,12 +33,17 @@ const between = "\x00"
 type Model struct {
 	Kind    string
 	Packed  []byte // the texts in UTF-8, separated by NUL, gzipped, at most MaxModelPacked bytes; nil if they are missing
+	Text    []byte // instead of Packed: the same texts before Pack
 	Missing string // why there is no text; "" if there is
 }
 
-// NewModel returns the Model of documents. It has no text if they exceed a bound, or if
+// NewModel returns the Model of documents, packed. It has no text if they exceed a bound, or if
 // one is not UTF-8 or has a NUL.
-func NewModel(kind string, texts ...[]byte) *Model {
+func NewModel(kind string, texts ...[]byte) *Model { return ModelOf(kind, texts...).Pack() }
+
+// ModelOf is NewModel for who may not need the Model packed: small documents stay as they are, in the same
+// memory. Most commands only read a net.
+func ModelOf(kind string, texts ...[]byte) *Model {
 	m := &Model{Kind: kind}
 	var text []byte
 	if len(texts) == 1 {
@@ -57,19 +62,29 @@ func NewModel(kind string, texts ...[]byte) *Model {
 		m.Missing = "the file has a NUL"
 		return m
 	}
+	m.Text = text
+	if len(text) > MaxModelPacked-MaxModelPacked/256 { // it may be too large when it is packed
+		return m.Pack()
+	}
+	return m
+}
+
+// Pack returns m with its texts in Packed.
+func (m *Model) Pack() *Model {
+	if m.Missing != "" || m.Packed != nil {
+		return m
+	}
 	var packed bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed) // it fails only for an unknown level
-	_, err := z.Write(text)
-	if err = errors.Join(err, z.Close()); err != nil {
-		m.Missing = err.Error()
-		return m
+	_, err := z.Write(m.Text)
+	err = errors.Join(err, z.Close())
+	switch {
+	case err != nil:
+		return &Model{Kind: m.Kind, Missing: err.Error()}
+	case packed.Len() > MaxModelPacked:
+		return &Model{Kind: m.Kind, Missing: fmt.Sprintf("the file has %d KiB gzipped, which is more than %d", packed.Len()>>10, MaxModelPacked>>10)}
 	}
-	if packed.Len() > MaxModelPacked {
-		m.Missing = fmt.Sprintf("the file has %d KiB gzipped, which is more than %d", packed.Len()>>10, MaxModelPacked>>10)
-		return m
-	}
-	m.Packed = packed.Bytes()
-	return m
+	return &Model{Kind: m.Kind, Packed: packed.Bytes()}
 }
 
 // Texts returns the documents in UTF-8, at least one. It returns an error if they are
@@ -77,6 +92,9 @@ func NewModel(kind string, texts ...[]byte) *Model {
 func (m *Model) Texts() ([][]byte, error) {
 	if m.Missing != "" {
 		return nil, errors.New(m.Missing)
+	}
+	if m.Text != nil {
+		return bytes.Split(m.Text, []byte(between)), nil
 	}
 	z, err := gzip.NewReader(bytes.NewReader(m.Packed))
 	if err != nil {
@@ -94,8 +112,17 @@ func (m *Model) Texts() ([][]byte, error) {
 	return bytes.Split(text, []byte(between)), nil
 }
 
+// Equal reports whether two Models, or nil, are the same when they are packed.
+func (m *Model) Equal(o *Model) bool {
+	if m == nil || o == nil {
+		return m == o
+	}
+	a, b := m.Pack(), o.Pack()
+	return a.Kind == b.Kind && a.Missing == b.Missing && bytes.Equal(a.Packed, b.Packed)
+}
+
 // Digest identifies the packed texts: lower-case hex of the first 16 bytes of its SHA-256.
 func (m *Model) Digest() string {
-	sum := sha256.Sum256(m.Packed)
+	sum := sha256.Sum256(m.Pack().Packed)
 	return hex.EncodeToString(sum[:16])
 }

@@ -48,6 +48,21 @@ func TestModelsKeepTheirTextWithinBounds(t *testing.T) {
 	}
 }
 
+// Only what is sent is packed. A Model that is not packed is the same as one that is.
+func TestAModelNeedNotBePacked(t *testing.T) {
+	text := []byte("<definitions>ü</definitions>")
+	m, packed := petri.ModelOf(petri.ModelBPMN, text), petri.NewModel(petri.ModelBPMN, text)
+	if m.Packed != nil || packed.Packed == nil || !m.Equal(packed) || m.Digest() != packed.Digest() || m.Equal(nil) {
+		t.Errorf("%+v, packed %+v; want the same text, not packed", m, packed)
+	}
+	if texts, err := m.Texts(); err != nil || len(texts) != 1 || !bytes.Equal(texts[0], text) {
+		t.Errorf("%q, %v; want %q", texts, err, text)
+	}
+	if m := petri.ModelOf(petri.ModelBPMN, nil); !m.Equal(petri.NewModel(petri.ModelBPMN, nil)) || m.Missing != "" {
+		t.Errorf("%+v; want an empty text", m)
+	}
+}
+
 func TestAModelKeepsSeveralDocumentsInTheirOrder(t *testing.T) {
 	want := [][]byte{[]byte("<a/>"), {}, []byte("<b>é</b>")}
 	if got, err := petri.NewModel(petri.ModelBPMN, want...).Texts(); err != nil || !slices.EqualFunc(got, want, bytes.Equal) {

@@ -67,7 +67,7 @@ var (
 // Camunda and Zeebe have it, such as "Assignee: anna. Candidate groups: accounting."; ""
 // if they do not.
 func (d *document) assignment(n *node) string {
-	if n.kind != "userTask" {
+	if n.kind != "userTask" || n.el.isPlain() {
 		return ""
 	}
 	from, in := n.el, isEngine
@@ -149,6 +149,9 @@ const maxIgnored = 10
 // ignored returns a note with the extensions on an element that are not followed,
 // in the order of the file.
 func ignored(e *elem) string {
+	if e.isPlain() {
+		return ""
+	}
 	var names []string
 	note := func(name string) {
 		switch {

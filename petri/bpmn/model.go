@@ -128,7 +128,7 @@ func newDocument(p *parser, root *elem) *document {
 		parser: p, root: root,
 		found:      xmlscan.Faults{File: p.File},
 		refused:    map[refusal]bool{},
-		ids:        make(map[string]named, p.kept/2),
+		ids:        make(map[string]named, p.own),
 		repeated:   map[repeated]named{},
 		defs:       map[string]*elem{},
 		pools:      map[string]string{},

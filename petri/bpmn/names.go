@@ -5,7 +5,6 @@ package bpmn
 import (
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/pnagent/pnagent/petri"
@@ -31,12 +30,12 @@ func display(e *elem) string { return xmlscan.Clip(oneLine(e.attr("name")), 200)
 // words returns an XML name in words: "exclusive gateway" for "exclusiveGateway".
 func words(name string) string {
 	out := make([]byte, 0, 64)
-	for _, r := range name {
-		if unicode.IsUpper(r) {
+	for _, c := range []byte(name) {
+		if 'A' <= c && c <= 'Z' {
 			out = append(out, ' ')
-			r = unicode.ToLower(r)
+			c += 'a' - 'A'
 		}
-		out = utf8.AppendRune(out, r)
+		out = append(out, c)
 	}
 	switch s := string(out); s {
 	case "sub process", "ad hoc sub process":

@@ -128,10 +128,10 @@ func (d *document) model(docs []*document) *petri.Model {
 			texts = append(texts, other.inUTF8())
 		}
 	}
-	if m := petri.NewModel(petri.ModelBPMN, texts...); m.Missing == "" || len(texts) == 1 {
+	if m := petri.ModelOf(petri.ModelBPMN, texts...); m.Missing == "" || len(texts) == 1 {
 		return m
 	}
-	return petri.NewModel(petri.ModelBPMN, d.inUTF8())
+	return petri.ModelOf(petri.ModelBPMN, d.inUTF8())
 }
 
 // inUTF8 returns the text of the file, or as it is if its encoding is not known.

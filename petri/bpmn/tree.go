@@ -85,6 +85,22 @@ func (e *elem) extensions() []*elem {
 	return nil
 }
 
+// isPlain reports whether e has only attributes of its own, and no children but references to flows, as
+// most elements do.
+func (e *elem) isPlain() bool {
+	for i := range e.attrs {
+		if e.attrs[i].space != "" {
+			return false
+		}
+	}
+	for _, k := range e.kids {
+		if k.name != "incoming" && k.name != "outgoing" {
+			return false
+		}
+	}
+	return true
+}
+
 // local returns a reference without the prefix of its namespace.
 func local(ref string) string { return ref[strings.LastIndexByte(ref, ':')+1:] }
 
@@ -93,6 +109,7 @@ type parser struct {
 	*xmlscan.Scanner
 	lim  Limits
 	kept int // elements, counted against Limits.Elements
+	own  int // of these, elements of BPMN itself
 
 	strings xmlscan.Strings // nets have many of them
 	drawn   xmlscan.Strings // nets have none of them
@@ -145,6 +162,7 @@ func (p *parser) element() (*elem, error) {
 	e.name, e.space, e.pos = p.Name.Local, p.Name.Space, p.At
 	if e.space == p.model {
 		e.space = model // the same string in memory, so that it is compared at once
+		p.own++
 	}
 	if p.kept++; p.kept > p.lim.Elements {
 		return nil, p.Limit("elements", int64(p.lim.Elements))
@@ -161,7 +179,9 @@ func (p *parser) element() (*elem, error) {
 		a := &p.Attrs[i]
 		e.attrs[i] = attr{a.Name.Space, a.Name.Local, kept.Of(xmlscan.Trim(a.Value))}
 	}
-	return e, p.content(e)
+	err := p.content(e)
+	p.depth--
+	return e, err
 }
 
 // give returns n zero values, which are together with others in memory.
@@ -181,7 +201,6 @@ func (p *parser) content(e *elem) error {
 	}
 	p.texts[p.depth].Reset()
 	p.depth++
-	defer func() { p.depth-- }()
 	for {
 		kind, err := p.Next()
 		if err != nil {

@@ -259,7 +259,7 @@ func codeAssignment(c coder, a *petri.Assignment) {
 func codeModel(c coder, n *petri.Net, i int) {
 	m, written := petri.Model{}, n.Model != nil && i == 0
 	if written {
-		m = *n.Model
+		m = *n.Model.Pack()
 	}
 	packed := base64.StdEncoding.EncodeToString(m.Packed)
 	c.text("kind", &m.Kind, true)

@@ -262,7 +262,7 @@ func (l *Process) puts(transition, place string) {
 
 // Show makes the file of another version that of the net, if it has one.
 func (l *Process) Show(o *Process) {
-	if m := o.Def.Model; m != nil && (l.Def.Model == nil || l.Def.Model.Digest() != m.Digest()) {
+	if m := o.Def.Model; m != nil && !m.Equal(l.Def.Model) {
 		l.Def.Model = m
 	}
 }

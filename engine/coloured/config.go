@@ -32,8 +32,7 @@ const (
 	defaultRunning = 1024 // runs that an instance may have at one time
 )
 
-// ErrBinding is wrapped by the errors of New about a binding that does not fit
-// its net.
+// ErrBinding is wrapped by the errors of New about a binding that does not fit its net.
 var ErrBinding = errors.New("bad binding")
 
 // Config is the configuration of a shard.
@@ -44,17 +43,15 @@ type Config struct {
 	// Numbers is not nil, those, in ascending order.
 	First, Stride, Count int
 	Numbers              []int32
-	// Seed makes delays repeatable. If Shuffle is set, the shard chooses at
-	// random among the enabled transitions of the highest priority, all equally
-	// likely.
+	// Seed makes delays repeatable. If Shuffle is set, the shard chooses at random among the enabled
+	// transitions of the highest priority, all equally likely.
 	Seed    uint64
 	Shuffle bool
 	// Weights, by transition, are for Shuffle: a transition is chosen in proportion to its
 	// weight, which is above 0. nil is 1 for all.
 	Weights []float64
 	Running int // runs that an instance may have at one time, at most 65535; 0 for 1024
-	// Ended is called when an instance comes to its end; nil for none. It must not call the
-	// shard.
+	// Ended is called when an instance comes to its end; nil for none. It must not call the shard.
 	Ended func(i int, now int64)
 	// Log makes the shard record what happens: see Ready.
 	Log bool
@@ -66,19 +63,17 @@ type Config struct {
 	Priority func(number int) ready.Priority // nil: all p0
 	Spare    func(number int) bool           // instances that begin by an event only, and are as if they had ended; nil for none
 	Bound    int                             // pieces of work that may wait in an instance before it is full; 0 for no limit
-	// Merge returns the data of new tokens, given the data of the tokens that
-	// were taken and carry some: at most MaxTaken, in the order of places and
-	// age. If Merge is nil, new tokens get the data of the first. The same
-	// happens if Merge panics or returns more than MaxData bytes; that counts
-	// as a failure of the transition, although it fires.
+	// Merge returns the data of new tokens, given the data of the tokens that were taken and carry some: at
+	// most MaxTaken, in the order of places and age. If Merge is nil, new tokens get the data of the first.
+	// The same happens if Merge panics or returns more than MaxData bytes; that counts as a failure of the
+	// transition, although it fires.
 	Merge func(data [][]byte) []byte
 }
 
 // Binding specifies how a transition fires. The zero Binding fires at once.
 type Binding struct {
 	Mode plain.Mode
-	// Due returns when a Delayed transition that is enabled since a time is
-	// due, instead of Mode.Delay.
+	// Due returns when a Delayed transition that is enabled since a time is due, instead of Mode.Delay.
 	Due func(since int64) int64
 	// Until returns when a Delayed transition is due that is enabled since a time with
 	// tokens, instead of Mode.Delay. It depends on nothing else. It is called when the
@@ -93,9 +88,8 @@ type Binding struct {
 	Guard    Guard
 	Branches []Guard // in the order of Tables.Branches; nil, or a nil element, always holds
 	Action   bool    // firing takes time: Ready hands the action out
-	// Idempotent declares that the action may be performed again for the same
-	// run: Resume hands out again the runs that the log records as started and
-	// not ended.
+	// Idempotent declares that the action may be performed again for the same run: Resume hands out again the
+	// runs that the log records as started and not ended.
 	Idempotent bool
 	Timeout    int64       // the longest time for a run; 0 for no limit. A run over the limit fails, but counts as timed out
 	Retry      Retry       // after failures of the action, and, if it is not the zero Retry, of a guard that panics
@@ -196,8 +190,7 @@ func (b *Binding) checkBranches(t *petri.Tables, tr int, fault report) {
 	}
 }
 
-// shown returns the largest number of tokens that a guard or an action of a
-// transition gets.
+// shown returns the largest number of tokens that a guard or an action of a transition gets.
 func shown(t *petri.Tables, tr int) uint64 {
 	var n uint64
 	for _, s := range sights(t, tr) {

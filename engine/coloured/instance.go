@@ -62,7 +62,7 @@ type held struct {
 // single appends the tokens of a lot one by one, at most a number.
 func (h *held) single(to []Placed, most int) []Placed {
 	for k := range min(int(h.n), most) {
-		to = append(to, Placed{h.place, h.frame, Token{h.id + uint64(k), h.injected, h.data}})
+		to = append(to, Placed{h.place, h.frame, Token{ID: h.id + uint64(k), Injected: h.injected, Data: h.data}})
 	}
 	return to
 }

@@ -3,6 +3,7 @@
 package coloured
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -136,6 +137,8 @@ type Token struct {
 	ID       uint64 // unique in its instance, ascending in the order of creation
 	Injected int64
 	Data     []byte // nil if it carries none
+	// Fields are those of Data, to functions of a net whose variables are shared. They must not be changed.
+	Fields map[string]json.RawMessage
 }
 
 // Placed is a token and its place, by the place's index.

@@ -358,6 +358,9 @@ func (s *Shard) fireAdmitted(i, t int, data []byte, frames iter.Seq[*frame], now
 func (s *Shard) fireWith(i, t int, data []byte, frames iter.Seq[*frame], also Guard, now int64) error {
 	x, err := s.at(i, now), error(nil)
 	for f := range frames {
+		if err != nil && !s.holds(x.in, f, t) {
+			continue
+		}
 		first := x.fireFrame(f, t, data, also)
 		if first == nil {
 			return nil

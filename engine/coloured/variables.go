@@ -85,6 +85,9 @@ func (s *scopes) with(in *instance, tokens []Placed, data []byte) []Placed {
 	for k := range tokens {
 		p := &tokens[k]
 		p.Token.Data = s.renewed(s.view(in, p.at(), p.Token.Data), data)
+		if s.shared {
+			p.Token.Fields = s.fields(p.Token.Data)
+		}
 	}
 	return tokens
 }
@@ -228,8 +231,7 @@ func (s *scopes) rebase(started, now, data []byte) []byte {
 	return o.data()
 }
 
-// seenBy returns the variables that the action of a transition sees in a frame; nil if there are
-// none.
+// seenBy returns the variables that the action of a transition sees in a frame; nil if there are none.
 func (s *scopes) seenBy(f *frame, r *rule) []byte {
 	g, ok := s.context(f, r)
 	if !s.shared || !ok {
@@ -268,7 +270,11 @@ func objectOf(data []byte) object {
 
 // data returns the object as JSON, its fields by name.
 func (o object) data() []byte {
-	out := []byte{'{'}
+	size := 2
+	for name, value := range o {
+		size += len(name) + len(value) + len(`"":,`)
+	}
+	out := append(make([]byte, 0, size), '{')
 	for k, name := range slices.Sorted(maps.Keys(o)) {
 		if k > 0 {
 			out = append(out, ',')
@@ -312,6 +318,7 @@ type text struct {
 	under, over []byte
 	both        []byte
 	fields      object // nil if one is no object
+	used        bool   // since it was made, or passed over when another one was forgotten
 }
 
 // over returns data with the fields of other data over it, if both are objects; otherwise the other,
@@ -331,7 +338,9 @@ func (s *texts) fields(data []byte) object { return s.of(nil, data).fields }
 
 func (s *texts) of(under, over []byte) *text {
 	for k := range s.latest {
-		if t := &s.latest[k]; sameData(t.over, over) && sameData(t.under, under) {
+		t := &s.latest[k]
+		if sameData(t.over, over) && sameData(t.under, under) || under == nil && sameData(t.both, over) {
+			t.used = true
 			return t
 		}
 	}
@@ -343,8 +352,10 @@ func (s *texts) of(under, over []byte) *text {
 		maps.Copy(made.fields, b)
 		made.both = made.fields.data()
 	}
+	for s.next++; s.latest[s.next%len(s.latest)].used; s.next++ {
+		s.latest[s.next%len(s.latest)].used = false
+	}
 	t := &s.latest[s.next%len(s.latest)]
-	s.next++
 	*t = made
 	return t
 }
@@ -397,8 +408,7 @@ func (x *change) passed(t int) []byte {
 	return merged
 }
 
-// merge calls a user's function, which may panic. ok reports whether a token
-// can carry the result.
+// merge calls a user's function, which may panic. ok reports whether a token can carry the result.
 func merge(how func([][]byte) []byte, data [][]byte) (merged []byte, ok bool) {
 	defer func() { _ = recover() }()
 	merged = how(data)

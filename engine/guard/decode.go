@@ -30,11 +30,42 @@ type input struct {
 	missing bool // an expression of UEL read a variable that does not exist
 }
 
-// data is the decoded data of tokens, with numbers as json.Number.
+// data is the data of tokens, decoded with numbers as json.Number. A variable that has a text of its own
+// is decoded when it is read.
 type data struct {
 	fields map[string]any // of all objects; of the youngest token that has it
 	all    []any          // by token; nil without data
-	size   int            // in bytes
+	size   int            // in bytes, of what is decoded
+}
+
+// value returns the value of a variable, if there is one.
+func (d *data) value(name string) (v any, ok bool, err error) {
+	v, ok = d.fields[name]
+	if _, text := v.(json.RawMessage); text {
+		v, err = d.read(v)
+		d.fields[name] = v
+	}
+	return v, ok, err
+}
+
+// read decodes the texts of variables in a value.
+func (d *data) read(v any) (out any, err error) {
+	switch v := v.(type) {
+	case json.RawMessage:
+		if d.size += len(v); d.size > MaxData {
+			return nil, fmt.Errorf("the variables that are read have more than %d bytes; expected less", MaxData)
+		}
+		return decode(v)
+	case map[string]json.RawMessage:
+		object := map[string]any{}
+		for name, text := range v {
+			if object[name], err = d.read(text); err != nil {
+				return nil, err
+			}
+		}
+		return object, nil
+	}
+	return v, nil
 }
 
 func (in *input) time() time.Time { return time.UnixMicro(in.now).UTC() }
@@ -61,15 +92,19 @@ func (in *input) decoded() (*data, error) {
 	}
 	d := &data{all: all}
 	for _, i := range byAge(in.tokens) {
-		d.size += len(in.tokens[i].Token.Data)
-		switch object, ok := all[i].(map[string]any); {
-		case !ok:
-		case d.fields == nil:
-			d.fields = object
-		default:
-			d.fields = maps.Clone(d.fields)
+		if d.fields == nil {
+			d.fields = map[string]any{}
+		}
+		switch object := all[i].(type) {
+		case map[string]json.RawMessage:
+			for name, text := range object {
+				d.fields[name] = text
+			}
+			continue
+		case map[string]any:
 			maps.Copy(d.fields, object)
 		}
+		d.size += len(in.tokens[i].Token.Data)
 	}
 	in.data = d
 	return d, nil
@@ -88,12 +123,11 @@ func (in *input) define(name string, value any) error {
 	if value, err = decode(text); err != nil {
 		return err
 	}
-	fields := maps.Clone(d.fields)
-	if fields == nil {
-		fields = map[string]any{}
+	if d.fields == nil {
+		d.fields = map[string]any{}
 	}
-	fields[name] = value
-	in.data = &data{fields: fields, all: d.all, size: d.size + len(text)}
+	d.fields[name] = value
+	d.size += len(text)
 	return nil
 }
 
@@ -110,6 +144,9 @@ func (in *input) offers(fields bool) (map[string]any, error) {
 	list := make([]any, len(in.tokens))
 	for i := range in.tokens {
 		t := &in.tokens[i].Token
+		if data.all[i], err = data.read(data.all[i]); err != nil {
+			return nil, err
+		}
 		list[i] = map[string]any{"place": in.place(in.tokens[i].Place), "id": json.Number(strconv.FormatUint(t.ID, 10)),
 			"age": in.seconds(t.Injected), "data": data.all[i]}
 	}
@@ -146,6 +183,10 @@ func decodeAll(tokens []coloured.Placed) ([]any, error) {
 	size := 0
 	for i := range tokens {
 		data := tokens[i].Token.Data
+		if fields := tokens[i].Token.Fields; fields != nil {
+			out[i] = fields
+			continue
+		}
 		if size += len(data); size > MaxData {
 			return nil, fmt.Errorf("the tokens carry more than %d bytes; expected less for a guard that reads them", MaxData)
 		}

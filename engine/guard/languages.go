@@ -51,8 +51,7 @@ func (in *input) variable(name string, fields bool) (any, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	v, ok := data.fields[name]
-	return v, ok, nil
+	return data.value(name)
 }
 
 type feelExpression struct {

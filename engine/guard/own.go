@@ -3,6 +3,8 @@
 package guard
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/expr-lang/expr"
@@ -28,11 +30,13 @@ func Functions() []string {
 // number of goroutines may use it.
 type ownExpression struct {
 	program *vm.Program
-	fields  bool // it uses data
-	offers  bool // it uses what is under pnagent, but not only age and now
-	age     bool // it uses pnagent.age
-	now     bool // it uses pnagent.now
-	timed   bool // it uses an age or the time
+	fields  bool     // it uses data
+	names   []string // of the variables that it uses
+	all     bool     // it uses all variables
+	offers  bool     // it uses what is under pnagent, but not only age and now
+	age     bool     // it uses pnagent.age
+	now     bool     // it uses pnagent.now
+	timed   bool     // it uses an age or the time
 	loops   bool
 }
 
@@ -45,8 +49,9 @@ func compileOwn(text string) (expression, error) {
 	case err != nil:
 		return nil, err
 	}
-	return &ownExpression{program: program, fields: p.fields, offers: p.offers > 0, age: p.age, now: p.now,
-		timed: p.timed || p.ages && p.tokens, loops: p.loops}, nil
+	all := p.all > 0
+	return &ownExpression{program: program, fields: p.fields || all, names: p.names, all: all, offers: p.offers > 0 || all, age: p.age, now: p.now,
+		timed: p.timed || all || p.ages && p.tokens, loops: p.loops}, nil
 }
 
 func options(p *patcher) []expr.Option {
@@ -86,8 +91,18 @@ func (e *ownExpression) value(in *input) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		for k, v := range data.fields {
-			env[k] = numbers(v)
+		names := e.names
+		if e.all {
+			names = slices.Collect(maps.Keys(data.fields))
+		}
+		for _, name := range names {
+			v, ok, err := data.value(name)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				env[name] = numbers(v)
+			}
 		}
 		size = data.size
 	}

@@ -76,9 +76,11 @@ func kind(v any) string {
 // expression reads.
 type patcher struct {
 	fields, timed, loops bool
-	offers               int  // how often it uses pnagent otherwise than for age and now
-	age, now             bool // it uses pnagent.age, pnagent.now
-	tokens, ages         bool // it uses all tokens, and a field that may be an age
+	names                []string // of variables that it uses
+	all                  int      // how often it uses all of them, as $env
+	offers               int      // how often it uses pnagent otherwise than for age and now
+	age, now             bool     // it uses pnagent.age, pnagent.now
+	tokens, ages         bool     // it uses all tokens, and a field that may be an age
 	fault                *file.Error
 }
 
@@ -110,20 +112,29 @@ func (p *patcher) identifier(node *ast.Node, n *ast.IdentifierNode) {
 	case n.Value == own: // what is used of it is known at its member
 		p.offers++
 	case n.Value == "$env":
-		p.fields, p.timed = true, true
-		p.offers++
+		p.all++
 	case slices.Contains(Functions(), n.Value):
-		p.fields = true
+		p.reads(n.Value)
 		ast.Patch(node, &ast.MemberNode{Node: &ast.IdentifierNode{Value: "$env"}, Property: &ast.StringNode{Value: n.Value}})
 	default:
-		p.fields = true
+		p.reads(n.Value)
 	}
+}
+
+func (p *patcher) reads(name string) {
+	p.fields = true
+	p.names = append(p.names, name)
 }
 
 func (p *patcher) member(node *ast.Node, n *ast.MemberNode) {
 	name, constant := n.Property.(*ast.StringNode)
 	p.ages = p.ages || !constant || name.Value == "age"
-	if of, ok := n.Node.(*ast.IdentifierNode); !ok || of.Value != own {
+	of, ok := n.Node.(*ast.IdentifierNode)
+	if ok && of.Value == "$env" && constant && name.Value != own {
+		p.all--
+		p.reads(name.Value)
+	}
+	if !ok || of.Value != own {
 		return
 	}
 	switch {

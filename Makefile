@@ -126,6 +126,10 @@ suites: ## try the files and the tests of other projects, with SUITES=DIR, a fol
 	@PNAGENT_SUITES=$(abspath $(SUITES)) $(GO) test -count=1 -tags peers -run 'TestThePage/files_of_MIWG' ./web/pagetest
 	@PNAGENT_DMN_TCK=$(abspath $(SUITES))/tck/TestCases $(GO) test -count=1 -v -run '^TestCompatibilityKit' ./engine/guard/feel ./engine/guard/dmn
 
+.PHONY: clients
+clients: ## test and build the packages for Python, Node.js and Java, as files to upload, in build/clients
+	scripts/clients build/clients
+
 .PHONY: bench-regions
 bench-regions: ## measure nets in regions over JetStream, real processes, beside DiPeN's protocol (3 minutes)
 	@cd e2e/logs && $(GO) test -count=1 -timeout 1h -run '^TestFiguresOfRegions$$' -figures .

@@ -68,13 +68,20 @@ func ordersInGo(t *testing.T, natsURL, pnml, source string, seconds int) *kit.Pr
 // every output, for every language; and a bye removes them.
 func TestOrdersAreTheSameInEveryLanguage(t *testing.T) {
 	t.Parallel()
+	ordersAreTheSame(t, []language{{"python", ordersInPython}, {"c", ordersInC}, {"go", ordersInGo}})
+}
+
+// language has a program that plays the orders.
+type language struct {
+	name string
+	run  runsOrders
+}
+
+func ordersAreTheSame(t *testing.T, languages []language) {
 	h := kit.StartHouse(t)
 	pnml := absolute(t, "orders.pnml")
 	shipped := uint64(0)
-	for _, language := range []struct {
-		name string
-		run  runsOrders
-	}{{"python", ordersInPython}, {"c", ordersInC}, {"go", ordersInGo}} {
+	for _, language := range languages {
 		t.Run(language.name, func(t *testing.T) {
 			const seconds = 90
 			began := time.Now()

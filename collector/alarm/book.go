@@ -128,8 +128,14 @@ func (b *book) remove(index uint32) {
 	}
 }
 
+// forget removes an alarm whose index is that of another one.
+func (b *book) forget(index uint32) {
+	b.sum ^= entryHash(index, b.entries[index].Phase)
+	delete(b.entries, index)
+}
+
 // merge merges an entry of another book, and reports whether it changed this one. An
-// index that two alarms have stays with the alarm in this book.
+// index that two alarms have stays with the alarm in this book; see also Machine.yield.
 func (b *book) merge(e Entry) bool {
 	old := b.entries[e.Index]
 	switch {

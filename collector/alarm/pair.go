@@ -104,6 +104,7 @@ func (m *Machine) Fold(s *Saved, now int64) (changes []Change, folded int) {
 	m.now, m.changes = now, nil
 	m.book.last = max(m.book.last, s.Last)
 	for _, e := range s.Alarms {
+		folded += m.yield(&e)
 		if !m.book.merge(e) {
 			if h := m.heldBy(e.Index); h != nil && h.key() == e.key() && e.Phase.open() {
 				m.join(h, e.Lost.All())
@@ -129,6 +130,21 @@ func (m *Machine) Fold(s *Saved, now int64) (changes []Change, folded int) {
 	}
 	m.compact()
 	return m.changes, folded
+}
+
+// yield gives up an index that the process on duty has given to another alarm, unless that is behind: this one had
+// saved it, and ended before it shared it.
+func (m *Machine) yield(e *Entry) int {
+	old := m.book.entries[e.Index]
+	if !m.follows || old == nil || old.key() == e.key() || old.Phase > e.Phase {
+		return 0
+	}
+	if h := m.byIndex[e.Index]; h != nil {
+		m.reindex(h, 0)
+		m.changedLost(h.Kind)
+	}
+	m.book.forget(e.Index)
+	return 1
 }
 
 // takeIndex takes the index that another process gave to an alarm. An alarm that was not

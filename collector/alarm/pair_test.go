@@ -91,6 +91,36 @@ func TestAnAlarmThatOnlyTheOtherSawIsClearedUnderItsIndex(t *testing.T) {
 	}
 }
 
+// A process has saved an alarm and ended before it shared it, so the one that took over gave its
+// index to another alarm.
+func TestAnIndexIsThatOfOneAlarmAlsoAfterACrashBeforeItWasShared(t *testing.T) {
+	first := quick(t)
+	wants(t, "the first process", []string{"raise 11 p0"}, texts(first.Step(alarmtest.ViewOf(stuckAt(0)), t0)))
+	saved := first.Saved()
+	second := quick(t)
+	wants(t, "the second one", []string{"raise 11 p1"}, texts(second.Step(alarmtest.ViewOf(stuckAt(1)), t0+5e6)))
+	for _, confirmed := range []bool{false, true} {
+		if confirmed {
+			second.Confirm(11, true)
+		}
+		page := second.Saved()
+		again := NewMachine(pairRules(t), saved, forgetAfter)
+		again.Follow()
+		again.Step(alarmtest.ViewOf(stuckAt(0, 1)), t0+9e6)
+		again.Fold(&page, t0+10e6)
+		wants(t, "the first one again", []string{"11 p1"}, shown(again))
+		if a, b := again.book.digest(), second.book.digest(); a != b {
+			t.Errorf("the digests are %s and %s; want the same", a, b)
+		}
+		again.Step(alarmtest.ViewOf(stuckAt(0, 1)), t0+11e6)
+		wants(t, "it takes the duty", []string{"raise 12 p0"}, texts(again.Lead(0, t0+12e6)))
+		wants(t, "and shows", []string{"11 p1", "12 p0"}, shown(again))
+	}
+	page := Saved{Last: 11, Alarms: in(Raised, Alarm{Index: 11, Kind: TokenStuck, Net: "n", Subject: "p3", Raised: t0})}
+	second.Fold(&page, t0+20e6)
+	wants(t, "the process on duty keeps its own", []string{"11 p1"}, shown(second))
+}
+
 func TestAlarmsThatBeganAndEndedWhileNoneLedAreNotified(t *testing.T) {
 	for _, c := range []struct {
 		rule string

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plays the processes of a checkout of SpiffWorkflow with it.
+"""Plays the processes of a checkout with SpiffWorkflow: its own, or those of another project in files
+without expressions, events and work that need this project.
 
 Prints a list of JSON: by process, which tasks ended in which order, with the data
 then; what waited each time that only a user could continue; and where the process
@@ -24,6 +25,9 @@ from SpiffWorkflow.util.task import TaskState
 TASKS = ("NoneTask", "UserTask", "ManualTask", "ScriptTask", "ServiceTask", "SendTask", "BusinessRuleTask")
 WAITS = TASKS + ("IntermediateCatchEvent", "ReceiveTask")
 SECONDS, TURNS = 5, 100
+# What is in another language in other projects, needs what they have besides, or comes from outside.
+FOREIGN = re.compile(r"[$#]\{|=\"=|onditionExpression|completionCondition|(service|send|receive|script|businessRule)Task\b"
+                     r"|(error|escalation|signal|message|compensate|conditional)EventDefinition")
 
 
 def late(*_):
@@ -83,11 +87,16 @@ def main(root):
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     signal.signal(signal.SIGALRM, late)
-    paths = sorted(glob.glob(os.path.join(root, "**", "*.bpmn"), recursive=True))
-    inside = {}
+    foreign = os.path.basename(root) != "SpiffWorkflow"
+    paths = sorted(p for end in ("*.bpmn", "*.bpmn2", "*.bpmn20.xml") for p in glob.glob(os.path.join(root, "**", end), recursive=True))
+    inside, seen = {}, set()
     for path in paths:
-        with open(path, encoding="utf-8") as f:
-            inside[path] = re.findall(r"<(?:\w+:)?process\s[^>]*?\bid=\"([^\"]+)\"", f.read())
+        with open(path, encoding="utf-8", errors="replace") as f:
+            text = f.read()
+        if not foreign or not FOREIGN.search(text) and text not in seen:
+            inside[path] = re.findall(r"<(?:\w+:)?process\s[^>]*?\bid=\"([^\"]+)\"", text)
+            seen.add(text)
+    paths = [p for p in paths if p in inside]
     out = []
     for path in paths:
         beside = {p: other for other in paths if os.path.dirname(other) == os.path.dirname(path) for p in inside[other]}

@@ -14,6 +14,7 @@ BELOW     := $(or $(PKG),.)
 LINTER    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GREMLINS  := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 GORELEASER := github.com/goreleaser/goreleaser/v2@v2.16.0
+ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 VALE      := github.com/errata-ai/vale/v3/cmd/vale@v3.7.1
 # Where make build writes; the name of the image, and the processors that it is for.
 TO        ?= .
@@ -64,7 +65,7 @@ long: ## run the random tests with all seeds, and end-to-end tests with the race
 	@GO="$(GO)" scripts/test programs
 
 .PHONY: lint
-lint: prose $(if $(PKG),,whole) ## gofmt, lines that do several things, golangci-lint with go vet, go.mod, known vulnerabilities, the English of documents and comments; PKG=./stats: only of this folder
+lint: prose $(if $(PKG),,whole) ## gofmt, lines that do several things, golangci-lint with go vet, go.mod, workflows, known vulnerabilities, the English of documents and comments; PKG=./stats: only of this folder
 	@changed=$$(git ls-files -co --exclude-standard '*.go' | grep "^$(BELOW:./%=%)" | xargs gofmt -l); test -z "$$changed" || { echo "gofmt would change:"; echo "$$changed"; exit 1; }
 	@$(GO) run ./internal/golf $$(git ls-files -co --exclude-standard '*.go' | grep "^$(BELOW:./%=%)")
 	$(GO) run $(LINTER) run $(BELOW)/...
@@ -80,6 +81,7 @@ whole: vuln
 	$(GO) mod verify
 	@set -e; for m in $(MODULES); do (cd $$m && $(GO) vet ./... && $(GO) mod tidy -diff); done
 	$(GO) vet -tags slim ./cmd/pnagent
+	$(GO) run $(ACTIONLINT)
 
 .PHONY: vuln
 vuln: ## look for known vulnerabilities in what pnagent calls, where their database (VULNDB) can be reached

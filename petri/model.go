@@ -41,7 +41,7 @@ type Model struct {
 // one is not UTF-8 or has a NUL.
 func NewModel(kind string, texts ...[]byte) *Model { return ModelOf(kind, texts...).Pack() }
 
-// ModelOf is NewModel for who may not need the Model packed: small documents stay as they are, in the same
+// ModelOf is NewModel for a caller that may not need the Model packed: small documents stay as they are, in the same
 // memory. Most commands only read a net.
 func ModelOf(kind string, texts ...[]byte) *Model {
 	m := &Model{Kind: kind}

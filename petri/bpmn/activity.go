@@ -9,8 +9,7 @@ import (
 	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// node builds a node of a level. It returns a note for the node's Element, beyond
-// its places and transitions.
+// node builds a node of a level. It returns a note for the node's Element, beyond its places and transitions.
 func (b *builder) node(l *level, n *node) string {
 	if b.left < 0 {
 		return ""
@@ -46,8 +45,7 @@ func (b *builder) node(l *level, n *node) string {
 	return b.activity(l, n)
 }
 
-// isSource reports whether a node begins an instance because it, or the event gateway
-// before it, instantiates.
+// isSource reports whether a node begins an instance because it, or the event gateway before it, instantiates.
 func (n *node) isSource() bool {
 	return n.kind == "receiveTask" && n.instantiates() || n.afterEventGateway() && n.in[0].src.instantiates()
 }
@@ -128,8 +126,7 @@ func (b *builder) enter(l *level, transition string, pos petri.Pos) {
 	}
 }
 
-// armedPlace returns the place that is marked while a boundary event that does not
-// interrupt can occur.
+// armedPlace returns the place that is marked while a boundary event that does not interrupt can occur.
 func armedPlace(l *level, n *node) string { return l.id(n.id) + "/armed" }
 
 // arm makes a transition mark the places of the events on an activity.
@@ -210,9 +207,8 @@ func (b *builder) interrupt(l *level, n *node, transition string, pos petri.Pos)
 	}
 }
 
-// awaitIn makes the transition of an event that does not interrupt wait while a
-// place is marked, whose token gives it the variables. A timer occurs as often as it
-// says, another event any number of times.
+// awaitIn makes the transition of an event that does not interrupt wait while a place is marked, whose token
+// gives it the variables. A timer occurs as often as it says, another event any number of times.
 func (b *builder) awaitIn(place string, n *node, transition string) {
 	b.divert(place, transition, n.pos)
 	if !n.timed() || n.event.times == 0 {

@@ -38,8 +38,7 @@ func (d *document) limitNodes(s *scope) error {
 	return d.Limit("places, transitions and arcs", int64(d.lim.Nodes))
 }
 
-// leftOut returns the elements outside of processes, and the processes without
-// nodes.
+// leftOut returns the elements outside of processes, and the processes without nodes.
 func (d *document) leftOut() []Element {
 	left := tally{}
 	var empty []Element

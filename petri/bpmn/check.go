@@ -16,8 +16,7 @@ func (d *document) refuseNode(n *node, what, expected string) {
 	d.refuse(n.pos, what+" "+xmlscan.Quote(n.id)+"; expected "+expected)
 }
 
-// checkScope refuses what cannot be built of a scope. owner is its node, or nil for
-// a process.
+// checkScope refuses what cannot be built of a scope. owner is its node, or nil for a process.
 func (d *document) checkScope(s *scope, owner *node) {
 	starts, nones := 0, 0
 	for _, n := range s.nodes {
@@ -98,8 +97,7 @@ func (d *document) checkActivity(n, owner *node) {
 	n.takes, n.puts = d.quantity(n, "startQuantity"), d.quantity(n, "completionQuantity")
 }
 
-// quantity reads the number of tokens that begin an activity, or that it puts on
-// each outgoing sequence flow.
+// quantity reads the number of tokens that begin an activity, or that it puts on each outgoing sequence flow.
 func (d *document) quantity(n *node, attr string) uint32 {
 	s := n.el.attr(attr)
 	if s == "" {
@@ -264,8 +262,7 @@ func (d *document) checkEventGateway(n, owner *node) {
 	}
 }
 
-// checkCalls refuses processes that call each other in a cycle, and called
-// processes that cannot begin.
+// checkCalls refuses processes that call each other in a cycle, and called processes that cannot begin.
 func (d *document) checkCalls() {
 	state := map[*scope]bool{} // false while on the path, true once checked
 	var visit func(s *scope)

@@ -8,11 +8,10 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// A completed run of an activity with a compensation handler leaves a token in id/done,
-// with the data of that time. A completed sub-process with such activities leaves one in
-// id/completed, and so does an activity that runs several times. A throwing event puts a token in
-// id/compensating. While it is there, the tokens of the activities that it compensates
-// begin their handlers, and then it waits for these.
+// A completed run of an activity with a compensation handler leaves a token in id/done, with the data of that
+// time. A completed sub-process with such activities leaves one in id/completed, and so does an activity that
+// runs several times. A throwing event puts a token in id/compensating. While it is there, the tokens of the
+// activities that it compensates begin their handlers, and then it waits for these.
 
 func (n *node) isHandler() bool { return n.el.attr("isForCompensation") == "true" }
 
@@ -45,8 +44,7 @@ func (d *document) connectHandlers(s *scope) {
 	}
 }
 
-// checkCompensation refuses what cannot be built of a compensation event or a cancel
-// event.
+// checkCompensation refuses what cannot be built of a compensation event or a cancel event.
 func (d *document) checkCompensation(n, owner *node) {
 	switch {
 	case n.kind == "boundaryEvent" && n.isCompensation() && len(n.out) > 0:
@@ -80,8 +78,7 @@ func (b *builder) keep(l *level, scope, id string, n *node, word string) {
 	b.place(scope, id, n.label()+" ("+word+")", b.at(l, n.id), n.pos)
 }
 
-// completed makes the transition that ends a run of an activity leave the tokens for its
-// compensation.
+// completed makes the transition that ends a run of an activity leave the tokens for its compensation.
 func (b *builder) completed(l *level, n *node, transition string) {
 	b.ended(l, n, transition)
 	if n.undo != nil {

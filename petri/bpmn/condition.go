@@ -4,8 +4,7 @@ package bpmn
 
 import "github.com/pnagent/pnagent/petri"
 
-// once begins the guard of a conditional event, which does not hold while a variable does
-// not exist.
+// once begins the guard of a conditional event, which does not hold while a variable does not exist.
 const once = "once: "
 
 // condition returns the guard of a conditional event, or "" if the node has none.

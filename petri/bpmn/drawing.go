@@ -53,8 +53,7 @@ func centre(shape *elem) *petri.Point {
 	return nil
 }
 
-// middle returns the middle one of an edge's way points, or the point half way
-// between the two in the middle.
+// middle returns the middle one of an edge's way points, or the point half way between the two in the middle.
 func middle(edge *elem) *petri.Point {
 	var way []petri.Point
 	for _, w := range edge.kids {

@@ -11,9 +11,8 @@ import (
 	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// expression returns the text of an expression as a guard, which begins with the
-// sign of its language: "=" of FEEL, "${" of UEL, "name:" of another one that the
-// file names, nothing of pnagent's own.
+// expression returns the text of an expression as a guard, which begins with the sign of its language: "=" of
+// FEEL, "${" of UEL, "name:" of another one that the file names, nothing of pnagent's own.
 func (d *document) expression(e *elem) string {
 	text := onOneLine(e.text)
 	language := languageOf(e.attr("language"))
@@ -97,8 +96,7 @@ func onOneLine(s string) string {
 // unless begins a line of a guard whose expression must not hold.
 const unless = "unless "
 
-// all returns a guard that holds if also holds and none of the others does: a line
-// each.
+// all returns a guard that holds if also holds and none of the others does: a line each.
 func all(none []string, also string) string {
 	lines := make([]string, 0, len(none)+1)
 	for _, g := range none {

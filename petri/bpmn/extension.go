@@ -30,8 +30,7 @@ func workName(e *elem) string {
 	return implementation(e.attr("implementation"))
 }
 
-// implementation returns the name in an implementation attribute, or "" if that
-// is only a technology.
+// implementation returns the name in an implementation attribute, or "" if that is only a technology.
 func implementation(s string) string {
 	if strings.HasPrefix(s, "##") || strings.EqualFold(s, "webService") {
 		return ""
@@ -63,9 +62,8 @@ var (
 	elementsFor   = [...]struct{ name, words string }{{"performer", "Performer"}, {"humanPerformer", "Performer"}, {"potentialOwner", "Potential owners"}}
 )
 
-// assignment returns for whom a user task is, as BPMN's performers or the extensions of
-// Camunda and Zeebe have it, such as "Assignee: anna. Candidate groups: accounting."; ""
-// if they do not.
+// assignment returns for whom a user task is, as BPMN's performers or the extensions of Camunda and Zeebe have
+// it, such as "Assignee: anna. Candidate groups: accounting."; "" if they do not.
 func (d *document) assignment(n *node) string {
 	if n.kind != "userTask" || n.el.isPlain() {
 		return ""
@@ -118,8 +116,7 @@ func joinLines(a, b string) string {
 	return a + "\n" + b
 }
 
-// callTrigger returns what a call activity waits for if its process is not in this
-// file.
+// callTrigger returns what a call activity waits for if its process is not in this file.
 func (d *document) callTrigger(n *node) petri.Trigger {
 	ref := calledElement(n)
 	if e := d.defs[ref]; e != nil {
@@ -146,8 +143,7 @@ func calledElement(n *node) string {
 // maxIgnored limits the listed extensions of an element.
 const maxIgnored = 10
 
-// ignored returns a note with the extensions on an element that are not followed,
-// in the order of the file.
+// ignored returns a note with the extensions on an element that are not followed, in the order of the file.
 func ignored(e *elem) string {
 	if e.isPlain() {
 		return ""

@@ -115,9 +115,8 @@ func (b *builder) eventGateway(l *level, n *node) string {
 	return "its events wait at place " + b.flowPlace(l, n.out[0]) + ", the first takes the token"
 }
 
-// complexJoin builds a gateway that fires at k of n tokens. It then waits for those
-// of the others that can still arrive, before it starts again (BPMN 2.0, 13.4.5).
-// Each incoming flow counts once a round.
+// complexJoin builds a gateway that fires at k of n tokens. It then waits for those of the others that can
+// still arrive, before it starts again (BPMN 2.0, 13.4.5). Each incoming flow counts once a round.
 func (b *builder) complexJoin(l *level, n *node) string {
 	count, resetting := b.state(l, n, "count"), b.state(l, n, "resetting")
 	got := make([]string, 0, len(n.in))

@@ -2,9 +2,8 @@
 
 package bpmn
 
-// Graph is the top level of a process, for a trace: its flow nodes and sequence
-// flows. A sub-process is one node. A boundary event is a node with an edge from
-// its activity.
+// Graph is the top level of a process, for a trace: its flow nodes and sequence flows. A sub-process is one
+// node. A boundary event is a node with an edge from its activity.
 type Graph struct {
 	Nodes  []GraphNode // in the order of the file
 	Edges  []GraphEdge // sequence flows in the order of the file, then those to boundary events and link targets

@@ -11,8 +11,7 @@ import (
 	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// level is one copy of a scope in the net: the process itself, a sub-process,
-// or a called process.
+// level is one copy of a scope in the net: the process itself, a sub-process, or a called process.
 type level struct {
 	scope  *scope
 	parent *level // nil for the process
@@ -41,12 +40,7 @@ type level struct {
 	await   []string // the places of armed that get a token when the level begins
 }
 
-func (l *level) id(id string) string {
-	if l.prefix == "" {
-		return id
-	}
-	return l.prefix + id
-}
+func (l *level) id(id string) string { return l.prefix + id }
 
 // within returns the level and all levels inside it.
 func (l *level) within() []*level {
@@ -133,8 +127,7 @@ func documentation(e *elem) string {
 	return ""
 }
 
-// level returns a new level with the levels of its sub-processes and called
-// processes.
+// level returns a new level with the levels of its sub-processes and called processes.
 func (b *builder) level(s *scope, parent *level, n *node) *level {
 	l := &level{scope: s, parent: parent, node: n, kids: map[*node]*level{}}
 	if parent != nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// Limits bound a file and its nets. A field that is not positive means its
-// default.
+// Limits bound a file and its nets. A field that is not positive means its default.
 type Limits struct {
 	Bytes    int64 // length of the file
 	Token    int   // bytes of one tag, one text or one comment
@@ -18,8 +17,7 @@ type Limits struct {
 	Nodes    int   // places, transitions and arcs, over all nets
 }
 
-// DefaultLimits returns 16 MiB, tokens of 1 MiB, a depth of 100, 200,000
-// elements and a million nodes.
+// DefaultLimits returns 16 MiB, tokens of 1 MiB, a depth of 100, 200,000 elements and a million nodes.
 func DefaultLimits() Limits {
 	return Limits{Bytes: 16 << 20, Token: 1 << 20, Depth: 100, Elements: 200_000, Nodes: 1_000_000}
 }

@@ -183,8 +183,7 @@ func (n *node) resultItem() string {
 	}
 }
 
-// collection returns an expression for a collection: an expression of UEL, or the name
-// of a variable.
+// collection returns an expression for a collection: an expression of UEL, or the name of a variable.
 func (d *document) collection(n *node, s string) string {
 	switch {
 	case s == "" || isUEL(s):

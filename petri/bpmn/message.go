@@ -45,8 +45,7 @@ func (n *node) catches() bool {
 	return n.kind == "receiveTask"
 }
 
-// throws returns what a node sends. If a process engine names its work, the work sends
-// the message.
+// throws returns what a node sends. If a process engine names its work, the work sends the message.
 func (n *node) throws() petri.Event {
 	if n.catches() || n.message.Kind == petri.EventMessage && n.workName() != "" {
 		return petri.Event{}

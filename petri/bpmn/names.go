@@ -13,8 +13,7 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// oneLine returns a text with line breaks and runs of spaces replaced by one
-// space.
+// oneLine returns a text with line breaks and runs of spaces replaced by one space.
 func oneLine(s string) string {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == ' ' && (i == 0 || i+1 == len(s) || s[i+1] == ' ') {
@@ -62,8 +61,7 @@ func (n *node) kindWords() string {
 // title returns the kind and the id of a node, for messages.
 func (n *node) title() string { return n.kindWords() + " " + xmlscan.Quote(n.id) }
 
-// isNode reports whether an element is a flow node. Those that are not built are
-// refused later, by their ids.
+// isNode reports whether an element is a flow node. Those that are not built are refused later, by their ids.
 func isNode(name string) bool {
 	switch name {
 	case "startEvent", "endEvent", "intermediateCatchEvent", "intermediateThrowEvent", "boundaryEvent",
@@ -90,8 +88,7 @@ func (n *node) isActivity() bool {
 	return isTask(n.kind) || isSub(n.kind) && !n.byEvent || n.kind == "callActivity"
 }
 
-// isDetail reports whether a child of a process or a flow node is read elsewhere,
-// or is about data and people.
+// isDetail reports whether a child of a process or a flow node is read elsewhere, or is about data and people.
 func isDetail(name string) bool {
 	switch name {
 	case "documentation", "extensionElements", "incoming", "outgoing", "ioSpecification", "ioBinding", "property",

@@ -21,8 +21,7 @@ func (b *builder) at(l *level, id string) *petri.Point {
 	return b.drawn.at[id]
 }
 
-// here returns the position of what is built: that of the call, if it is of another
-// file.
+// here returns the position of what is built: that of the call, if it is of another file.
 func (b *builder) here(pos petri.Pos) petri.Pos { return cmp.Or(b.away, pos) }
 
 // after calls f when the places of all levels exist.
@@ -34,9 +33,8 @@ func (b *builder) after(f func()) {
 	})
 }
 
-// spend counts a node against the limit. A long text counts as several nodes,
-// because the ids of nested calls and the guards of a gateway grow with the square
-// of the file.
+// spend counts a node against the limit. A long text counts as several nodes, because the ids of nested calls
+// and the guards of a gateway grow with the square of the file.
 func (b *builder) spend(text string) { b.left -= 1 + len(text)/longText }
 
 // longText is the number of bytes of an id or a guard that count as a node.
@@ -85,8 +83,7 @@ func (l *level) runOf(n *node) string {
 	return l.run
 }
 
-// stateIn adds the working place id/word of a node in a petri.Scope inside that of the
-// level.
+// stateIn adds the working place id/word of a node in a petri.Scope inside that of the level.
 func (b *builder) stateIn(scope string, l *level, n *node, word string) string {
 	id := l.id(n.id) + "/" + word
 	l.work = append(l.work, id)
@@ -221,8 +218,7 @@ func (b *builder) test(kind petri.ArcKind, place, transition string, pos petri.P
 	b.arc(petri.Arc{Source: place, Target: transition, Kind: kind, Weight: 1, Pos: pos})
 }
 
-// clear makes a transition end a level: it empties all places of the level and
-// inside it.
+// clear makes a transition end a level: it empties all places of the level and inside it.
 func (b *builder) clear(l *level, transition string, pos petri.Pos) {
 	b.interruptLevel(l, transition, pos)
 	b.after(func() {
@@ -253,9 +249,8 @@ func (b *builder) flowPlace(l *level, f *flow) string {
 	return l.id(gw.id) + "/in"
 }
 
-// input returns the place from which a node takes its token: that of its incoming
-// flow, a place into which several flows merge, or a place that is marked when its
-// level begins.
+// input returns the place from which a node takes its token: that of its incoming flow, a place into which
+// several flows merge, or a place that is marked when its level begins.
 func (b *builder) input(l *level, n *node) string {
 	switch {
 	case n.isLinkTarget() && len(n.in) == 0, n.isHandler():

@@ -174,9 +174,8 @@ func (x *parts) show(id string, at *owned) {
 	o.last = max(o.last, reached(at.word))
 }
 
-// role returns the role of the place id/word of an element, and whether its tokens are at the
-// element. A token of an instance that waits is in a place of work: where it waits, and not in
-// what is active around that.
+// role returns the role of the place id/word of an element, and whether its tokens are at the element. A token
+// of an instance that waits is in a place of work: where it waits, and not in what is active around that.
 func (o *owner) role(word string) (role petri.Role, shown bool) {
 	n := o.node
 	if n == nil { // the end of the whole process, beside those that are drawn
@@ -207,8 +206,7 @@ func (o *owner) role(word string) (role petri.Role, shown bool) {
 	return aside(word), false
 }
 
-// offers reports whether a node is an ad hoc sub-process, which waits until what is inside is
-// begun by name.
+// offers reports whether a node is an ad hoc sub-process, which waits until what is inside is begun by name.
 func (n *node) offers() bool { return n.adHoc != nil && n.adHoc.chosen == "" }
 
 // aside returns the role of a place that has no tokens of the element.

@@ -66,10 +66,9 @@ func Read(r io.Reader, file string, lim Limits) (*File, error) {
 	return files[0], err
 }
 
-// ReadAll reads files of which the call activities can call each other's processes.
-// A process of the same file takes precedence, then that of an earlier file. It
-// returns a File for each source: nil for one that has a fault, or that calls a
-// process of one that has a fault. The error joins the faults of all files, as for
+// ReadAll reads files of which the call activities can call each other's processes. A process of the same file
+// takes precedence, then that of an earlier file. It returns a File for each source: nil for one that has a
+// fault, or that calls a process of one that has a fault. The error joins the faults of all files, as for
 // [Read]. The limits apply to each file.
 func ReadAll(sources []Source, lim Limits) ([]*File, error) {
 	return ReadWith(sources, nil, lim)

@@ -9,10 +9,9 @@ import (
 	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// script returns the output of a task whose work is to evaluate an expression: Zeebe's
-// <script>, a script in UEL or FEEL, or Camunda's expression, each with a variable for its
-// result. It returns none, with a warning, if pnagent does not evaluate the expression: which
-// methods of Java there are is not known here.
+// script returns the output of a task whose work is to evaluate an expression: Zeebe's <script>, a script in
+// UEL or FEEL, or Camunda's expression, each with a variable for its result. It returns none, with a warning,
+// if pnagent does not evaluate the expression: which methods of Java there are is not known here.
 func (d *document) script(n *node) (out []petri.Assignment) {
 	name, value := n.scriptOf()
 	method := !isFEEL(value) && strings.Contains(value, "{") && strings.Contains(value, "(")

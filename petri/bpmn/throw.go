@@ -74,8 +74,7 @@ func (b *builder) eventStart(l *level, n *node) string {
 	return ""
 }
 
-// interruptLevel makes a transition empty a level, which continues with one of its
-// event sub-processes.
+// interruptLevel makes a transition empty a level, which continues with one of its event sub-processes.
 func (b *builder) interruptLevel(l *level, transition string, pos petri.Pos) {
 	b.after(func() {
 		for _, in := range l.within() {
@@ -86,8 +85,7 @@ func (b *builder) interruptLevel(l *level, transition string, pos petri.Pos) {
 	})
 }
 
-// whenDone makes a transition wait until a level has no working tokens, and then
-// empty its armed places.
+// whenDone makes a transition wait until a level has no working tokens, and then empty its armed places.
 func (b *builder) whenDone(l *level, transition string, pos petri.Pos) {
 	for _, in := range l.within() {
 		for _, place := range in.work {
@@ -104,9 +102,8 @@ func (b *builder) whenDone(l *level, transition string, pos petri.Pos) {
 	}
 }
 
-// lifetime builds the end of a process that has event sub-processes, or compensation: when no
-// other tokens are left, the process stops waiting for their events, and forgets what it could
-// compensate.
+// lifetime builds the end of a process that has event sub-processes, or compensation: when no other tokens are
+// left, the process stops waiting for their events, and forgets what it could compensate.
 func (b *builder) lifetime() string {
 	s, pos := b.root.scope, b.root.scope.el.pos
 	label := (&node{id: s.id, name: s.name}).label()
@@ -156,8 +153,7 @@ func (b *builder) taking(l *level, n *node) string {
 	return t
 }
 
-// terminate builds an event that ends its level: it empties all places in it and
-// interrupts running actions.
+// terminate builds an event that ends its level: it empties all places in it and interrupts running actions.
 func (b *builder) terminate(l *level, n *node) string {
 	id := b.taking(l, n)
 	b.net.Transitions[len(b.net.Transitions)-1].Preempts = true
@@ -204,8 +200,7 @@ func (l *level) byStart() map[eventCode][]*catcher {
 	return l.starts
 }
 
-// byBoundary returns the boundary events on the node whose content a level is,
-// by their codes.
+// byBoundary returns the boundary events on the node whose content a level is, by their codes.
 func (l *level) byBoundary() map[eventCode][]*catcher {
 	if l.edge == nil {
 		l.edge = map[eventCode][]*catcher{}
@@ -329,8 +324,7 @@ func (b *builder) caught(c *catcher) string {
 	return id
 }
 
-// throwEscalation builds an escalation. Its own flow continues unless the catching
-// event interrupts.
+// throwEscalation builds an escalation. Its own flow continues unless the catching event interrupts.
 func (b *builder) throwEscalation(l *level, n *node) string {
 	c := b.catcher(l, n.event)
 	switch {

@@ -7,9 +7,8 @@ import (
 	"slices"
 )
 
-// collaboration lays out the pools of a collaboration, one below the other, with the
-// message flows between them. It reports false if none of them has flow nodes. It notes the
-// processes in pooled.
+// collaboration lays out the pools of a collaboration, one below the other, with the message flows between
+// them. It reports false if none of them has flow nodes. It notes the processes in pooled.
 func (f *File) collaboration(e *elem, pooled map[string]bool) (Diagram, bool) {
 	p := &pools{File: f, of: map[string]int{}, index: map[string]int{}}
 	for _, k := range e.Kids {
@@ -117,9 +116,8 @@ func (p *pools) message(e *elem, part float64) []Point {
 
 func (p *pools) shape(id string) *Shape { return &p.shapes[p.index[id]] }
 
-// reach returns a way from the border of a shape to a height outside of its pool: the first of
-// some that touches no other shape, or straight. Those of an activity are side by side, by a
-// part of its width.
+// reach returns a way from the border of a shape to a height outside of its pool: the first of some that
+// touches no other shape, or straight. Those of an activity are side by side, by a part of its width.
 func (p *pools) reach(s *Shape, y, part float64) []Point {
 	m := s.middle()
 	edge := s.Y + s.H

@@ -13,11 +13,10 @@ import (
 	"strings"
 )
 
-// Complete returns the content from which f was read with a picture of each process that a viewer
-// finds. If a flow node or a sequence flow of a process is in no diagram of the file, it adds those of
-// [File.Layout] before the others; the rest remains, byte for byte. A
-// sequence flow without an id is not in them. What is inside of a
-// sub-process counts only if that is drawn expanded. The error says that the file is in UTF-16.
+// Complete returns the content from which f was read with a picture of each process that a viewer finds. If a
+// flow node or a sequence flow of a process is in no diagram of the file, it adds those of [File.Layout]
+// before the others; the rest remains, byte for byte. A sequence flow without an id is not in them. What is
+// inside of a sub-process counts only if that is drawn expanded. The error says that the file is in UTF-16.
 func (f *File) Complete(content []byte) ([]byte, error) {
 	if f.covered() {
 		return content, nil

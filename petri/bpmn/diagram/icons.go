@@ -18,8 +18,7 @@ var eventIcons = map[string]string{
 	"parallelMultiple": "M15.6 9H20.4V15.6H27V20.4H20.4V27H15.6V20.4H9V15.6H15.6z",
 }
 
-// gatewayIcon returns the path of the marker of a gateway, in a square of 50, and whether its
-// lines are bold.
+// gatewayIcon returns the path of the marker of a gateway, in a square of 50, and whether its lines are bold.
 func gatewayIcon(s *Shape) (path string, bold bool) {
 	switch s.Kind {
 	case "exclusiveGateway":
@@ -56,8 +55,7 @@ var taskIcons = map[string]string{
 	"businessRuleTask": "M1 2.5H15V13.5H1zM1 6H15M1 9.8H15M5.5 6V13.5M1 4.2H15",
 }
 
-// markersOf returns the paths of the markers at the bottom of an activity, each in a square
-// of 14.
+// markersOf returns the paths of the markers at the bottom of an activity, each in a square of 14.
 func markersOf(s *Shape) (paths []string) {
 	switch s.Loop {
 	case "loop":

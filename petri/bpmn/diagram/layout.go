@@ -319,8 +319,7 @@ type lane struct {
 	band int // of one without kids
 }
 
-// lanesOf returns the lanes of a process or a lane, and numbers those without kids from a
-// number on.
+// lanesOf returns the lanes of a process or a lane, and numbers those without kids from a number on.
 func (f *File) lanesOf(e *elem, from int) (out []lane) {
 	for _, set := range e.Kids {
 		if !named(set, modelSpace, "laneSet") && !named(set, modelSpace, "childLaneSet") {

@@ -17,9 +17,8 @@ import (
 // margin is the free space around a picture, in pixels.
 const margin = 24
 
-// SVG writes the diagram as a self-contained picture, with an overlay; nil shows no state. It
-// is readable on light and dark ground, and has a title for every element. SVG returns the
-// writer's error.
+// SVG writes the diagram as a self-contained picture, with an overlay; nil shows no state. It is readable on
+// light and dark ground, and has a title for every element. SVG returns the writer's error.
 func (d *Diagram) SVG(w io.Writer, overlay Overlay) error {
 	p := picture{Canvas: draw.NewCanvas(w), o: overlay}
 	p.head(d)

@@ -128,6 +128,10 @@ suites: ## try the files and the tests of other projects, with SUITES=DIR, a fol
 	@PNAGENT_SUITES=$(abspath $(SUITES)) $(GO) test -count=1 -tags peers -run 'TestThePage/files_of_MIWG' ./web/pagetest
 	@PNAGENT_DMN_TCK=$(abspath $(SUITES))/tck/TestCases $(GO) test -count=1 -v -run '^TestCompatibilityKit' ./engine/guard/feel ./engine/guard/dmn
 
+.PHONY: site
+site: ## render the documents as a site with search, one page a command, and check its links, in build/site/html
+	scripts/site build/site
+
 .PHONY: clients
 clients: ## test and build the packages for Python, Node.js and Java, as files to upload, in build/clients
 	scripts/clients build/clients

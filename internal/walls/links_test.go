@@ -27,7 +27,7 @@ var linked = map[string][]string{
 	"github.com/chromedp/chromedp":   {"e2e/page", "web/pagetest"},
 	"github.com/nats-io/nats-server/v2/server": {"act", "attach/camunda8", "attach/dipen", "attach/internal/ledger", "attach/kubernetes", "attach/redis", "attach/scrape", "attach/sqldb",
 		"cmd/pnagent", "collector", "collector/counts", "collector/standby", "collector/uplink", "dashboards", "e2e/fleetsim", "e2e/logs", "e2e/suites",
-		"engine", "engine/action", "engine/journal/stream", "engine/region", "internal/natstest", "sidecar", "telemetry", "telemetry/natslink", "telemetry/wirecheck"},
+		"engine", "engine/action", "engine/journal/stream", "engine/region", "internal/natstest", "model", "sidecar", "telemetry", "telemetry/natslink", "telemetry/wirecheck"},
 }
 
 // named are the packages that may import a package whose types take the compiler long

@@ -76,8 +76,9 @@ func BenchmarkGuardedRing100(b *testing.B) {
 
 // act plays a ring in which every transition is an action that completes at
 // once.
-func act(b *testing.B, instances int, binding Binding) {
+func act(b *testing.B, instances int, binding Binding, logged bool) {
 	s := ring(b, binding, instances)
+	s.log.on = logged
 	b.ReportAllocs()
 	b.ResetTimer()
 	now := now0
@@ -93,10 +94,11 @@ func act(b *testing.B, instances int, binding Binding) {
 	}
 }
 
-func BenchmarkActionsAtOnce(b *testing.B)     { act(b, 1000, Binding{Action: true}) }
-func BenchmarkActionsAtOnce100k(b *testing.B) { act(b, 100_000, Binding{Action: true}) }
+func BenchmarkActionsAtOnce(b *testing.B)     { act(b, 1000, Binding{Action: true}, false) }
+func BenchmarkActionsAtOnce100k(b *testing.B) { act(b, 100_000, Binding{Action: true}, false) }
+func BenchmarkLoggedActions(b *testing.B)     { act(b, 1000, Binding{Action: true}, true) }
 func BenchmarkActionsWithTimeLimit(b *testing.B) {
-	act(b, 1000, Binding{Action: true, Timeout: 1e9})
+	act(b, 1000, Binding{Action: true, Timeout: 1e9}, false)
 }
 
 // BenchmarkIdleInstance measures how many bytes an instance costs in total:

@@ -26,10 +26,15 @@ type log struct {
 // note writes an operation of an instance, if there is a log.
 func (l *log) note(i int, o op) {
 	if l.on {
-		o.number = l.members.Number(i)
 		l.last = o
-		l.op(&l.last)
+		l.write(i)
 	}
+}
+
+// write writes the last operation.
+func (l *log) write(i int) {
+	l.last.number = l.members.Number(i)
+	l.op(&l.last)
 }
 
 // fire writes a firing: the lots that it took, and those that it puts, each with its data or the lot

@@ -20,11 +20,10 @@ type reader struct {
 	turn   *turn     // what the next firing does to a loop
 }
 
-// Replay applies and counts the Log of a Ready, as of now, the time at which
-// it happened. It asks no guards and performs no actions. The shard must have
-// been created for the same time and must not have played yet. Replay skips the
-// instances that the shard does not hold, and what firings put into other
-// parts. Call [Shard.Resume] when everything is replayed.
+// Replay applies and counts the Log of a Ready, as of now, the time at which it happened. It asks no guards
+// and performs no actions. The shard must have been created for the same time and must not have played yet.
+// Replay skips the instances that the shard does not hold, and what firings put into other parts. Call
+// [Shard.Resume] when everything is replayed.
 func (s *Shard) Replay(text []byte, now int64) error {
 	defer func(on bool) {
 		s.log.on = on
@@ -234,8 +233,7 @@ func (r *reader) located(f *frame, tokens []Placed, whole bool) {
 	}
 }
 
-// clock starts a clock, or sets when it is due. One of a transition that has another binding now is
-// not used.
+// clock starts a clock, or sets when it is due. One of a transition that has another binding now is not used.
 func (r *reader) clock(o *op) {
 	s, f, t := r.s, r.frame(o.frame), int(o.transition)
 	b := s.rules[t].Binding
@@ -321,9 +319,8 @@ func (r *reader) refire(x *change, f *frame, t int, contested bool) {
 	r.turn = nil
 }
 
-// fair reports whether the transition can have taken the tokens in took and put
-// those in out: as many of each place as its arcs take, and only into its
-// outputs.
+// fair reports whether the transition can have taken the tokens in took and put those in out: as many of each
+// place as its arcs take, and only into its outputs.
 func (x *change) fair(f *frame, r *rule) bool {
 	all := uint64(0)
 	for k := range x.took {

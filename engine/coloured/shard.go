@@ -14,9 +14,8 @@ import (
 	"github.com/pnagent/pnagent/engine/ready"
 )
 
-// Errors of a Shard, besides plain.ErrNoInstance, petri.ErrNotEnabled,
-// petri.ErrOverflow and ready.ErrFull. A call that returns one of them has
-// changed nothing.
+// Errors of a Shard, besides plain.ErrNoInstance, petri.ErrNotEnabled, petri.ErrOverflow and ready.ErrFull. A
+// call that returns one of them has changed nothing.
 var (
 	ErrTooLarge = errors.New("a token carries at most 1048576 bytes")
 	ErrLate     = errors.New("the run is over")
@@ -148,9 +147,8 @@ func (s *Shard) blank(index int32) instance {
 	return instance{frame: frame{extent: e, notes: none, index: index}, runs: none}
 }
 
-// Marking returns the number of an instance's tokens by place, in all runs of
-// the place's scope. Tokens in flight count in the places from which they were
-// taken.
+// Marking returns the number of an instance's tokens by place, in all runs of the place's scope. Tokens in
+// flight count in the places from which they were taken.
 func (s *Shard) Marking(i int) []uint32 {
 	m := make([]uint32, s.Tables.Places())
 	for _, p := range s.filled(&s.instances[i]) {
@@ -159,17 +157,15 @@ func (s *Shard) Marking(i int) []uint32 {
 	return m
 }
 
-// TokensIn returns the number of an instance's tokens in one place, as Marking
-// counts them.
+// TokensIn returns the number of an instance's tokens in one place, as Marking counts them.
 func (s *Shard) TokensIn(i, place int) uint32 {
 	in := &s.instances[i]
 	_, total := s.amount(in, &in.frame, int32(place))
 	return total
 }
 
-// Tokens returns the tokens of an instance, at most a given number, including
-// those in flight: by the number of the run of their scope, then by place and
-// oldest first.
+// Tokens returns the tokens of an instance, at most a given number, including those in flight: by the number
+// of the run of their scope, then by place and oldest first.
 func (s *Shard) Tokens(i, most int) []Placed {
 	var out []Placed
 	in := &s.instances[i]

@@ -143,12 +143,10 @@ func (w *state) unended() {
 	}
 }
 
-// LoadState puts instances into the state that AppendState wrote, and returns
-// the bytes that follow it. It skips instances that the shard does not hold.
-// Those at rest are counted as having come to rest once; other counters stay 0
-// unless the caller passes them to Recount. The shard must not have played yet, and must be
-// discarded after an error.
-// Call [Shard.Resume] when everything is replayed.
+// LoadState puts instances into the state that AppendState wrote, and returns the bytes that follow it. It
+// skips instances that the shard does not hold. Those at rest are counted as having come to rest once; other
+// counters stay 0 unless the caller passes them to Recount. The shard must not have played yet, and must be
+// discarded after an error. Call [Shard.Resume] when everything is replayed.
 func (s *Shard) LoadState(src []byte) (rest []byte, err error) {
 	ended := -1 // the last instance of the rows so far
 	r := &shard.Reader{Left: src}

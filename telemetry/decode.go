@@ -104,14 +104,13 @@ func (d *Decoder) DecodeJSON(payload []byte, into *Snapshot) error {
 	return d.decode(b, into)
 }
 
-// decode reads a message in two steps. The first one finds where the columns are, and
-// checks that the bytes are protobuf. The second one reads the columns into rows: what
-// places them, the index, may come last.
+// decode reads a message in two steps. The first one finds where the columns are. The second one reads the
+// columns into rows: what places them, the index, may come last. Both check that the bytes are protobuf.
 func (d *Decoder) decode(b []byte, into *Snapshot) error {
 	if d.fields == nil {
 		d.fields, d.names = snapshotFields(), map[string]string{}
 	}
-	err := d.fields.scan(b, whole)
+	err := d.fields.scan(b, outer)
 	if err == nil {
 		err = d.read(d.fields, into)
 	}

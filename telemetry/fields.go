@@ -77,8 +77,7 @@ func oldestFields() fields {
 type scanMode int
 
 const (
-	outer scanMode = iota // without the messages of lists
-	whole                 // all but the size of each number of a column
+	outer scanMode = iota // without the messages of lists, and the size of each number of a column: who reads these checks them
 	exact                 // all
 )
 
@@ -155,7 +154,7 @@ func (at *field) takeBytes(b []byte, mode scanMode) (err error) {
 	case message:
 		err = at.fields.scan(b, mode)
 	case list:
-		if mode != outer {
+		if mode == exact {
 			err = at.fields.read(b, mode)
 		}
 		at.parts = append(at.parts, b)

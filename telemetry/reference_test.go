@@ -162,13 +162,13 @@ func FuzzScan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		got := snapshotFields()
-		if err := got.scan(dirty, whole); err != nil { // data of the previous message must not remain
+		if err := got.scan(dirty, exact); err != nil { // data of the previous message must not remain
 			t.Fatal(err)
 		}
 		got.reset()
 		err := got.scan(payload, exact)
 		lax := snapshotFields()
-		if laxErr := lax.scan(payload, whole); err == nil && laxErr != nil {
+		if laxErr := lax.scan(payload, outer); err == nil && laxErr != nil {
 			t.Fatalf("scan: %v, but all is valid", laxErr)
 		}
 		want := dynamicpb.NewMessage(of)

@@ -323,3 +323,55 @@ func TestDecoderOfSums(t *testing.T) {
 func lost(r object) func(document) {
 	return func(m document) { m.set("remnants", object{"lost": []any{r}}) }
 }
+
+// What is not protobuf is rejected as that, wherever it is in a message.
+func TestWhatIsNotProtobufIsRejectedWhereverItIs(t *testing.T) {
+	payloads := map[string][]byte{}
+	for name, s := range map[string]Snapshot{"remnants": remnantsGolden(), "groups": groupsGolden()} {
+		payload, err := new(Encoder).Append(nil, &s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		payloads[name] = payload
+	}
+	s := groupsGolden()
+	text, err := new(Encoder).AppendJSON(nil, &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := document{}
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Fatal(err)
+	}
+	m.set("places.stuck.0.groups.0.oldest", 1) // so that its token is not read
+	if text, err = json.Marshal(m); err == nil {
+		payloads["a token that is not read"], err = wire.FromJSON("Snapshot", text)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, payload := range payloads {
+		var d Decoder
+		var into Snapshot
+		if err := d.Decode(payload, &into); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		changed, bad := slices.Clone(payload), 0
+		for i, was := range payload {
+			for _, to := range []byte{0x00, 0x07, 0x80, 0xff, was ^ 1, was + 8} {
+				changed[i] = to
+				if snapshotFields().scan(changed, exact) == nil {
+					continue
+				}
+				bad++
+				if err := d.Decode(changed, &into); !errors.Is(err, NotProtobuf) {
+					t.Fatalf("%s: byte %d is %#x instead of %#x: %v", name, i, to, was, err)
+				}
+			}
+			changed[i] = was
+		}
+		if bad < len(payload)/2 {
+			t.Errorf("%s: %d of %d bytes", name, bad, len(payload))
+		}
+	}
+}

@@ -172,6 +172,9 @@ func (t *table) readGroup(f fields, stuck []stats.Token, g *stats.Group) error {
 	case at > 0:
 		t, waits := &stuck[at-1], g.Oldest.Waits[:0] // each in memory of its own, for the next message
 		g.Oldest = stats.Token{Instance: t.Instance, Injected: t.Injected, Waits: append(waits, t.Waits...)}
+		if err := checkParts(&f[4].fields[3]); err != nil { // of a token that is not read
+			return err
+		}
 	default:
 		if err := readToken(f[4].fields, &g.Oldest); err != nil {
 			return err
@@ -182,6 +185,17 @@ func (t *table) readGroup(f fields, stuck []stats.Token, g *stats.Group) error {
 		return fmt.Errorf("%w: due %d", BadValue, due)
 	}
 	g.Due = cmp.Or(due, g.Oldest.Due())
+	return nil
+}
+
+// checkParts checks that the messages of a list are protobuf.
+func checkParts(list *field) error {
+	for _, b := range list.parts {
+		err := list.fields.read(b, exact)
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -19,17 +19,19 @@ func TestMain(m *testing.M) { kit.Main(m) }
 // version is an earlier version, and what this one and that one do with each other's files. Where a
 // line says nothing, each of them continues with the files of the other one.
 type version struct {
-	name    string // a tag, or a commit of before the first tag
-	why     string // what changed behind it
-	journal string // how this version refuses its journal
-	aside   bool   // its sidecar puts counters of this version aside, and counts from 0
+	name    string   // a tag, or a commit of before the first tag
+	why     string   // what changed behind it
+	journal string   // how this version refuses its journal
+	aside   bool     // its sidecar puts counters of this version aside, and counts from 0
+	gone    []string // what its sidecar showed, and that of this version does not
 }
 
 // versions are commits of before the first tag: the last ones with a form of files that is read, or
 // refused, today. Every tag v* of the repository comes to them. One that does not continue with files of
 // this version, or the other way round, gets a line here that says how.
 var versions = []version{
-	{name: "577d6cc9", why: "sidecars keep counters and alarms in their first form", journal: `it has format 0, and this version reads format \d`, aside: true},
+	{name: "577d6cc9", why: "sidecars keep counters and alarms in their first form", journal: `it has format 0, and this version reads format \d`, aside: true,
+		gone: []string{"metric pnagent_counter_save_bytes of type GAUGE", "metric pnagent_counter_save_failures_total of type COUNTER", "metric pnagent_counter_saves_total of type COUNTER"}},
 	{name: "634b8a65", why: "files of state get frames with checksums, and counters become a log", journal: `it has format 0, and this version reads format \d`, aside: true},
 	{name: "f10d9765", why: "a journal gets the number of its format", journal: `it has format 0, and this version reads format \d`},
 	{name: "68bc612f", why: "packages are made: all files have their form of today"},

@@ -168,5 +168,6 @@ release: ## write the release of the tag of this commit into dist, and publish n
 	@GO="$(GO)" $(GO) run $(GORELEASER) release --clean --skip=publish,announce $(RELEASE)
 
 .PHONY: test-release
-test-release: ## write the release of a tag three times, compare two, and install, update and remove the package in a machine of its own, as root; run programs of earlier versions beside this one (10 minutes or more)
+test-release: ## write the release of a tag three times, compare two, and install, update and remove the package by apt, by rpm and by Ansible in a machine of its own, as root; build and run the image; check the chart; run programs of earlier versions beside this one (15 minutes or more)
+	@scripts/deps release
 	$(GO) test -count=1 -tags release -timeout 1h -v ./e2e/release ./e2e/upgrade

@@ -95,7 +95,7 @@ func start(t *testing.T, packages string) *machine {
 
 // try runs a program in the machine, and returns what it printed.
 func (m *machine) try(args ...string) (string, error) {
-	in := append([]string{"--target", strconv.Itoa(m.init), "--all", "--root", "--wd=/", "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin:" + filepath.Dir(natsServer()), "LC_ALL=C.UTF-8"}, args...)
+	in := append([]string{"--target", strconv.Itoa(m.init), "--all", "--root", "--wdns=/", "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin:" + filepath.Dir(natsServer()), "LC_ALL=C.UTF-8"}, args...)
 	out, err := exec.CommandContext(m.t.Context(), "nsenter", in...).CombinedOutput()
 	return string(out), err
 }

@@ -12,10 +12,9 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// Value returns the value of an expression of a scope, as JSON. It gets the tokens that a guard
-// gets; those that were taken have the data that an action or a call returned for the new tokens, if
-// any. The rules for a Guard hold for it, too. A panic is an incident of the transition, see
-// Binding.Retry.
+// Value returns the value of an expression of a scope, as JSON. It gets the tokens that a guard gets; those
+// that were taken have the data that an action or a call returned for the new tokens, if any. The rules for a
+// Guard hold for it, too. A panic is an incident of the transition, see Binding.Retry.
 type Value func(tokens []Placed, now int64) []byte
 
 // evaluate calls a user's function, which may panic.

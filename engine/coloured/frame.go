@@ -54,6 +54,7 @@ type frames struct {
 	changed   []*frame // those in which something may have become enabled since the last choice
 	agenda    []activations
 	unsettled []*frame // those in which a clock may have to start, see settle
+	ripe      []int32  // notes of transitions that are held and whose time has come, the earliest first
 	last      uint32   // the number of the latest
 	noted     int32    // how many notes there are, of the instance and of all frames
 	loud      int32    // how many of them are not clocks which run
@@ -206,8 +207,7 @@ func (s *scopes) amount(in *instance, f *frame, place int32) (available, total u
 // add adds numbers of tokens; the sum is at most the largest number.
 func add(a, b uint32) uint32 { return uint32(min(uint64(a)+uint64(b), math.MaxUint32)) }
 
-// pile returns the pile of a place of the scope of f, or of a scope around; nil if it
-// holds no token.
+// pile returns the pile of a place of the scope of f, or of a scope around; nil if it holds no token.
 func (s *scopes) pile(f *frame, place int32) *pile { return s.around(f, place).piles.pile(place) }
 
 // marked yields the places that hold a token in f or inside of it.
@@ -338,10 +338,7 @@ func (f *frame) walk(yield func(*frame) bool) bool {
 // changed, or a variable: the frames of these, and those around and inside. It reports false, and
 // calls nothing, if it can be any frame.
 func (x *change) related(do func(*frame)) bool {
-	all, loud := x.s.opened(x.in), !x.s.notes.quiet(x.in)
-	if len(x.touched) > 8+len(all) {
-		return false
-	}
+	loud := !x.s.notes.quiet(x.in)
 	of := make([]*frame, 0, 16)
 	for _, at := range x.touched {
 		f := x.s.frame(x.in, at.frame)

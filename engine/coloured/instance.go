@@ -34,8 +34,7 @@ const (
 // piles are the tokens of an instance, or of a frame of it, by place.
 type piles []pile
 
-// pile is the tokens of one place that are not in flight, oldest first, and the
-// number of those in flight.
+// pile is the tokens of one place that are not in flight, oldest first, and the number of those in flight.
 type pile struct {
 	lots   []lot
 	head   uint32 // the first lot that has tokens left
@@ -44,8 +43,7 @@ type pile struct {
 	flying uint32
 }
 
-// lot is a number of tokens that were put together. Their identities are
-// consecutive, from id on.
+// lot is a number of tokens that were put together. Their identities are consecutive, from id on.
 type lot struct {
 	id       uint64
 	injected int64
@@ -241,8 +239,7 @@ func (x *change) close(at spot) {
 	}
 }
 
-// nth returns the injection time of the n-th oldest token that can be taken; 0
-// if there are fewer.
+// nth returns the injection time of the n-th oldest token that can be taken; 0 if there are fewer.
 func (p *pile) nth(n uint32) int64 {
 	if p == nil || n == 0 {
 		return 0

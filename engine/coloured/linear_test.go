@@ -80,3 +80,21 @@ func TestARunThatIsOverMovesFewOthers(t *testing.T) {
 		}
 	}
 }
+
+// Of timers that are due at once, the one that fires is the first of a list. One that stops leaves it.
+func TestTimersThatAreDueAtOnceAreInTheirOrder(t *testing.T) {
+	const runs = 50
+	w := newWorld(t, build("p done stopped a@s", "enter^1 late stop", "p>enter enter>a a>late late>done a>stop stop>stopped"), Binding{}, after(100), manual)
+	w.inject("p", slices.Repeat([]string{"x"}, runs)...)
+	w.s.expire(w.now + 200)
+	if err := w.s.FireIn(0, 2, runs, nil, w.now+200); err != nil {
+		t.Fatal(err)
+	}
+	for k := range runs - 1 {
+		all := w.s.frames[0].ripe
+		if len(all) != runs-1-k || w.s.notes.all[all[0]].frame != uint32(k+1) {
+			t.Fatalf("%d timers are due, the first of run %d; expected %d and run %d", len(all), w.s.notes.all[all[0]].frame, runs-1-k, k+1)
+		}
+		w.s.Step(1, w.now+200)
+	}
+}

@@ -11,8 +11,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// revived replaces the flags in opRest for an instance that becomes active
-// again.
+// revived replaces the flags in opRest for an instance that becomes active again.
 const revived = atRest + 1
 
 // log writes down what happens.

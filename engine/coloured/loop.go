@@ -101,8 +101,7 @@ func (l *loop) own(k int, list []json.RawMessage) object {
 	return o
 }
 
-// also returns tokens and, if there are any variables, one more with them: the youngest, which
-// counts.
+// also returns tokens and, if there are any variables, one more with them: the youngest, which counts.
 func also(tokens []Placed, o object) []Placed {
 	if len(o) == 0 {
 		return tokens
@@ -240,8 +239,7 @@ func (f *frame) of() *series {
 	return f.up.loop
 }
 
-// done reports whether the runs of a loop are over when one ends. tokens have the variables
-// after it.
+// done reports whether the runs of a loop are over when one ends. tokens have the variables after it.
 func (q *series) done(tokens []Placed, now int64) (bool, error) {
 	over := q.over + 1
 	if q.Multi() {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"sort"
 
 	"github.com/pnagent/pnagent/engine/internal/shard"
 )
@@ -142,18 +143,34 @@ func (k *notes) quiet(in *instance) bool {
 	return k.scopes.frames[in.index].loud == 0
 }
 
-// setRipe sets whether the time of a clock has come.
+// setRipe sets whether the time of a transition that is held has come.
 func (k *notes) setRipe(id int32, ripe bool) {
 	n := &k.all[id]
+	if n.ripe == ripe {
+		return
+	}
 	k.counts(n, -1)
 	n.ripe = ripe
 	k.counts(n, 1)
+	if k.scopes.frames == nil {
+		return
+	}
+	all := &k.scopes.frames[n.instance]
+	if !ripe && all.ripe[0] == id {
+		all.ripe = all.ripe[1:]
+	} else if !ripe {
+		all.ripe = slices.DeleteFunc(all.ripe, func(other int32) bool { return other == id })
+	} else {
+		at := sort.Search(len(all.ripe), func(at int) bool { return k.before(id, all.ripe[at]) })
+		all.ripe = slices.Insert(all.ripe, at, id)
+	}
 }
 
 // dropNote removes a note that addNote added.
 func (k *notes) dropNote(in *instance, id int32) {
 	n := &k.all[id]
 	f := k.scopes.frame(in, n.frame)
+	k.setRipe(id, false)
 	k.counts(n, -1)
 	k.scopes.unsettle(in, f)
 	k.remove(&f.notes, id)

@@ -65,8 +65,7 @@ func sights(t *petri.Tables, tr int) []sight {
 	return out
 }
 
-// looksAt reports whether a change of the tokens in a place can enable or
-// disable the transition.
+// looksAt reports whether a change of the tokens in a place can enable or disable the transition.
 func (r *rule) looksAt(place int32) bool {
 	return slices.ContainsFunc(r.conds, func(c petri.Cond) bool { return c.Place == place }) ||
 		slices.ContainsFunc(r.sights, func(v sight) bool { return v.place == place }) ||
@@ -132,8 +131,7 @@ func (s *Shard) look(tr int, r *rule) {
 	}
 }
 
-// holds reports whether the tokens enable a transition in a frame. It does not
-// ask the guard.
+// holds reports whether the tokens enable a transition in a frame. It does not ask the guard.
 func (s *Shard) holds(in *instance, f *frame, t int) bool {
 	r := &s.rules[t]
 	for _, c := range r.conds {
@@ -144,8 +142,7 @@ func (s *Shard) holds(in *instance, f *frame, t int) bool {
 	return r.join == nil || s.joins(in, f, r.join)
 }
 
-// met reports whether one condition holds: enough tokens that can be taken, and
-// not too many in all.
+// met reports whether one condition holds: enough tokens that can be taken, and not too many in all.
 func (s *Shard) met(in *instance, f *frame, r *rule, c petri.Cond) bool {
 	available, total := s.amount(in, f, c.Place)
 	if c.Hi > 0 && total >= c.Hi {
@@ -161,8 +158,7 @@ func (r *rule) takes(place int32) bool {
 	return slices.ContainsFunc(r.sights, func(v sight) bool { return v.place == place && v.take > 0 })
 }
 
-// joins reports whether an inclusive join is ready, and none of its places
-// holds only tokens in flight.
+// joins reports whether an inclusive join is ready, and none of its places holds only tokens in flight.
 func (s *Shard) joins(in *instance, f *frame, j *petri.JoinTest) bool {
 	for _, place := range j.Places {
 		if available, total := s.amount(in, f, place); available == 0 && total > 0 {
@@ -172,9 +168,8 @@ func (s *Shard) joins(in *instance, f *frame, j *petri.JoinTest) bool {
 	return j.Ready(s.marked(in, f))
 }
 
-// flights returns the tokens of a spot that are in flight and that a
-// transition which preempts may take, oldest first. The next call reuses the
-// memory.
+// flights returns the tokens of a spot that are in flight and that a transition which preempts may take,
+// oldest first. The next call reuses the memory.
 func (s *Shard) flights(in *instance, at spot) []Placed {
 	s.flown = s.flown[:0]
 	for id, h := range s.inFlight(in) {

@@ -270,8 +270,9 @@ func (x *change) troubled(f *frame, t int, token uint64) int32 {
 		id = x.s.notes.addNote(x.in, f, note{kind: noteFailed, transition: uint16(t), token: token})
 	}
 	x.s.notes.due.Drop(id)
+	x.s.notes.setRipe(id, false)
 	n := &x.s.notes.all[id]
-	n.ripe, n.again, n.ref, n.why = false, false, stats.NoPlace, ""
+	n.again, n.ref, n.why = false, stats.NoPlace, ""
 	if clock := x.s.notes.clock(f, t); clock != none {
 		x.s.notes.all[clock].stale = true
 	}

@@ -93,7 +93,8 @@ func (s *Shard) expire(now int64) {
 		case noteNo:
 			s.notes.dropNote(&s.instances[i], id)
 		case noteWait:
-			n.kind, n.ripe = noteFailed, true
+			n.kind = noteFailed
+			s.notes.setRipe(id, s.rules[n.transition].held)
 			s.unsettle(&s.instances[i], s.frame(&s.instances[i], n.frame))
 		default:
 			s.notes.setRipe(id, true)
@@ -132,11 +133,14 @@ func (s *Shard) visit(i, quota int, now int64) int {
 func (x *change) ripe() (candidate, bool) {
 	for !x.s.notes.quiet(x.in) {
 		best := none
-		for id := range x.s.notes.each(x.in) {
-			n := &x.s.notes.all[id]
-			if n.ripe && x.s.rules[n.transition].held && (best == none || x.s.notes.before(id, best)) {
-				best = id
+		if x.s.frames == nil {
+			for id := range x.s.notes.of(&x.in.frame) {
+				if x.s.notes.all[id].ripe && (best == none || x.s.notes.before(id, best)) {
+					best = id
+				}
 			}
+		} else if all := x.s.frames[x.i].ripe; len(all) > 0 {
+			best = all[0]
 		}
 		if best == none {
 			return candidate{}, false

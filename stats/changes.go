@@ -322,7 +322,7 @@ func (n *Notes) place(row int, into *Place, begun int64) *Place {
 	if c == nil {
 		return nil
 	}
-	c.place(into, begun)
+	c.place(into, begun, nil)
 	return into
 }
 
@@ -331,6 +331,6 @@ func (n *Notes) transition(row int, into *Transition, begun int64) *Transition {
 	if c == nil {
 		return nil
 	}
-	c.transition(into, begun)
+	c.transition(into, begun, nil)
 	return into
 }

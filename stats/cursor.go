@@ -3,6 +3,7 @@
 package stats
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -81,30 +82,32 @@ func (c *cursor) numbers(into []uint64, counts int, begun int64) {
 	}
 }
 
-// place reads into a row, using its memory again.
-func (c cursor) place(into *Place, begun int64) {
+// place reads into a row, using its memory again. It leaves out a Dwell that has the same bytes as dwell, unless that is
+// nil, and reports whether it did.
+func (c cursor) place(into *Place, begun int64, dwell []byte) (same bool) {
 	slots, buckets := into.Ages.Slots[:0], into.Dwell.Buckets[:0]
 	*into = Place{}
 	into.Ages.Slots, into.Dwell.Buckets = slots, buckets
 	if len(c) == 0 {
-		return
+		return false
 	}
 	c.numbers(PlaceTable.numbers(into), placeCounts, begun)
 	into.Injected = TimeSum{Sec: c.next(), Micro: c.next()}
-	c.histogram(&into.Dwell)
+	same = c.histogramBut(&into.Dwell, dwell)
 	c.ladder(&into.Ages)
+	return same
 }
 
-// transition reads into a row, using its memory again.
-func (c cursor) transition(into *Transition, begun int64) {
+// transition reads into a row, as place does.
+func (c cursor) transition(into *Transition, begun int64, duration []byte) (same bool) {
 	buckets := into.Duration.Buckets[:0]
 	*into = Transition{}
 	into.Duration.Buckets = buckets
 	if len(c) == 0 {
-		return
+		return false
 	}
 	c.numbers(TransitionTable.numbers(into), transitionCounts, begun)
-	c.histogram(&into.Duration)
+	return c.histogramBut(&into.Duration, duration)
 }
 
 // hasAges reports whether a ladder is that of a row.
@@ -136,6 +139,16 @@ func (c *cursor) ladder(l *Ladder) {
 	*c = (*c)[at:]
 }
 
+// histogramBut reads into an empty histogram, unless it has the given bytes, and reports whether it has.
+func (c *cursor) histogramBut(h *Histogram, known []byte) (same bool) {
+	if known != nil && bytes.HasPrefix(*c, known) {
+		*c = (*c)[len(known):]
+		return true
+	}
+	c.histogram(h)
+	return false
+}
+
 // histogram reads into an empty histogram.
 func (c *cursor) histogram(h *Histogram) {
 	schema, at := number(*c, 0)
@@ -144,19 +157,19 @@ func (c *cursor) histogram(h *Histogram) {
 	h.Sum, at = number(*c, at)
 	n, at := number(*c, at)
 	h.Buckets = slices.Grow(h.Buckets, int(n))[:n]
-	prev := int32(0)
+	b, prev := *c, int32(0)
 	for i := range h.Buckets {
-		distance := uint64((*c)[at])
-		at++
-		if distance >= 0x80 {
-			distance, at = longNumber(*c, at-1)
+		distance, count := uint64(b[at]), uint64(b[at+1])
+		if distance|count < 0x80 { // as most
+			at += 2
+		} else {
+			distance, at = number(b, at)
+			count, at = number(b, at)
 		}
-		var count uint64
-		count, at = number(*c, at)
 		prev += int32(unzigzag(distance))
 		h.Buckets[i] = Bucket{Index: prev, N: count}
 	}
-	*c = (*c)[at:]
+	*c = b[at:]
 }
 
 func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }

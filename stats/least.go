@@ -128,6 +128,10 @@ func (l *oldest) add(v *Token) {
 }
 
 func (l *oldest) remove(v *Token) {
+	if n := len(l.best); n == 0 || l.best[n-1].Compare(v) < 0 { // as of most
+		l.rest--
+		return
+	}
 	i, found := l.search(v)
 	if !found {
 		l.rest--

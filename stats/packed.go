@@ -74,7 +74,7 @@ func (p *Packed) Rest() *Rows { return &p.rest }
 // PlaceAt sets into to the row of a place, using the memory of its ages and buckets again, and
 // returns it. A row that is not there is zero.
 func (p *Packed) PlaceAt(i int, into *Place) *Place {
-	p.ofPlaces.cursor(i).place(into, p.begun)
+	p.ofPlaces.cursor(i).place(into, p.begun, nil)
 	into.Stuck, into.Groups = p.stuckIn(i), p.groupsIn(i)
 	return into
 }
@@ -124,18 +124,22 @@ func (p *Packed) GroupsIn(place int) []Group {
 // not change, and nothing else of the row's memory.
 func (p *Packed) SetPlace(i int, r *Place) {
 	var room [roomy]byte
-	p.PutPlace(i, appendLadder(p.appendPlace(room[:0], r), &r.Ages), r.Stuck, r.Groups)
+	record, _ := p.appendPlace(room[:0], r)
+	p.PutPlace(i, appendLadder(record, &r.Ages), r.Stuck, r.Groups)
 }
 
 // PackPlace appends the record of a row for PutPlace, or nothing if the row of the place has the
-// same one and its stuck tokens and groups are the same, too, which the caller compares.
-func (p *Packed) PackPlace(b []byte, i int, r *Place, sameLists bool) []byte {
+// same one and its stuck tokens and groups are the same, too, which the caller compares. If it appends one, it
+// sets old to the row as it is, as PlaceAt does, but leaves out a Dwell that is the same, and reports that.
+func (p *Packed) PackPlace(b []byte, i int, r, old *Place, sameLists bool) (_ []byte, sameDwell bool) {
 	start := len(b)
-	b = p.appendPlace(b, r)
+	b, dwell := p.appendPlace(b, r)
 	if rest, same := p.ofPlaces.after(i, b[start:]); same && sameLists && rest.hasAges(&r.Ages) {
-		return b[:start]
+		return b[:start], true
 	}
-	return appendLadder(b, &r.Ages)
+	sameDwell = p.ofPlaces.cursor(i).place(old, p.begun, b[dwell:])
+	old.Stuck, old.Groups = p.stuckIn(i), p.groupsIn(i)
+	return appendLadder(b, &r.Ages), sameDwell
 }
 
 // PutPlace replaces the row of a place by the one that PackPlace wrote, and its stuck tokens and
@@ -164,7 +168,7 @@ func (p *Packed) stuckOf(place int) (at int, found bool) {
 
 // TransitionAt sets into to the row of a transition, as PlaceAt does.
 func (p *Packed) TransitionAt(i int, into *Transition) *Transition {
-	p.ofTransitions.cursor(i).transition(into, p.begun)
+	p.ofTransitions.cursor(i).transition(into, p.begun, nil)
 	return into
 }
 
@@ -177,17 +181,18 @@ func (p *Packed) transitionWords(i int) (w words) {
 // SetTransition replaces the row of a transition. It keeps nothing of the row's memory.
 func (p *Packed) SetTransition(i int, r *Transition) {
 	var room [roomy]byte
-	p.PutTransition(i, p.appendTransition(room[:0], r))
+	record, _ := p.appendTransition(room[:0], r)
+	p.PutTransition(i, record)
 }
 
 // PackTransition appends the record of a row, as PackPlace does.
-func (p *Packed) PackTransition(b []byte, i int, r *Transition) []byte {
+func (p *Packed) PackTransition(b []byte, i int, r, old *Transition) (_ []byte, sameDuration bool) {
 	start := len(b)
-	b = p.appendTransition(b, r)
+	b, duration := p.appendTransition(b, r)
 	if _, same := p.ofTransitions.after(i, b[start:]); same {
-		return b[:start]
+		return b[:start], true
 	}
-	return b
+	return b, p.ofTransitions.cursor(i).transition(old, p.begun, b[duration:])
 }
 
 // PutTransition replaces the row of a transition, as PutPlace does.
@@ -198,15 +203,17 @@ func (p *Packed) PutTransition(i int, record []byte) {
 	p.ofTransitions.set(i, record)
 }
 
-// appendPlace appends the record of a place without its ages.
-func (p *Packed) appendPlace(b []byte, r *Place) []byte {
+// appendPlace appends the record of a place without its ages, and returns where its histogram begins.
+func (p *Packed) appendPlace(b []byte, r *Place) (record []byte, histogram int) {
 	b = p.appendNumbers(b, PlaceTable.numbers(r), placeCounts)
 	b = binary.AppendUvarint(binary.AppendUvarint(b, r.Injected.Sec), r.Injected.Micro)
-	return appendPackedHistogram(b, &r.Dwell)
+	return appendPackedHistogram(b, &r.Dwell), len(b)
 }
 
-func (p *Packed) appendTransition(b []byte, r *Transition) []byte {
-	return appendPackedHistogram(p.appendNumbers(b, TransitionTable.numbers(r), transitionCounts), &r.Duration)
+// appendTransition appends the record of a transition, as appendPlace does.
+func (p *Packed) appendTransition(b []byte, r *Transition) (record []byte, histogram int) {
+	b = p.appendNumbers(b, TransitionTable.numbers(r), transitionCounts)
+	return appendPackedHistogram(b, &r.Duration), len(b)
 }
 
 // appendNumbers appends numbers. Those behind the counts are times, of which 0 is none: they are

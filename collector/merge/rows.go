@@ -45,9 +45,10 @@ type workspace struct {
 
 // differing is a row of a message that differs from the one that it replaces.
 type differing[R any] struct {
-	i   int // in the message
-	old R
-	end int // of its record
+	i             int // in the message
+	old           R
+	end           int  // of its record
+	sameDurations bool // the histogram is as before, and left out of old
 }
 
 // taking returns the taking of a message before its rows are known.
@@ -69,10 +70,9 @@ func (t *taking) pack() {
 			old = t.rows.PlaceAt(at, &t.oldPlace)
 		}
 		next, same := t.nextPlaceOf(old, &rows.Places[i]), t.sameStuck(t.rows.StuckIn(at), rows.Places[i].Stuck) && t.sameGroups(t.rows.GroupsIn(at), rows.Places[i].Groups)
-		t.records = t.rows.PackPlace(t.records, at, next, same)
-		if differs(&t.places, i, t.records, 0) {
-			t.rows.PlaceAt(at, &t.places[len(t.places)-1].old)
-		}
+		d := following(&t.places)
+		t.records, d.sameDurations = t.rows.PackPlace(t.records, at, next, &d.old, same)
+		keep(&t.places, i, t.records, 0)
 	}
 	first := len(t.records)
 	var noTransition stats.Transition
@@ -81,10 +81,9 @@ func (t *taking) pack() {
 		if !t.whole {
 			old = t.rows.TransitionAt(at, &t.oldTransition)
 		}
-		t.records = t.rows.PackTransition(t.records, at, t.nextTransitionOf(old, &rows.Transitions[i]))
-		if differs(&t.transitions, i, t.records, first) {
-			t.rows.TransitionAt(at, &t.transitions[len(t.transitions)-1].old)
-		}
+		d := following(&t.transitions)
+		t.records, d.sameDurations = t.rows.PackTransition(t.records, at, t.nextTransitionOf(old, &rows.Transitions[i]), &d.old)
+		keep(&t.transitions, i, t.records, first)
 	}
 }
 
@@ -96,21 +95,26 @@ func emptied[R any](list []R, n int) []R {
 	return list[:0]
 }
 
-// differs adds row i to a list, whose first record begins at first, if a record was added for it.
-func differs[R any](list *[]differing[R], i int, records []byte, first int) bool {
+// following returns what follows the elements of a list, with the memory of a former row.
+func following[R any](list *[]differing[R]) *differing[R] {
+	n := len(*list)
+	if n == cap(*list) {
+		*list = slices.Grow(*list, 1)
+	}
+	return &(*list)[:n+1][n]
+}
+
+// keep adds row i, whose old one is in following, to a list whose first record begins at first, if a record was
+// added for it.
+func keep[R any](list *[]differing[R], i int, records []byte, first int) {
 	n := len(*list)
 	if n > 0 {
 		first = (*list)[n-1].end
 	}
-	if len(records) == first {
-		return false
+	if len(records) > first {
+		*list = (*list)[:n+1]
+		(*list)[n].i, (*list)[n].end = i, len(records)
 	}
-	if n == cap(*list) {
-		*list = slices.Grow(*list, 1)
-	}
-	*list = (*list)[:n+1] // with the memory of a former row
-	(*list)[n].i, (*list)[n].end = i, len(records)
-	return true
 }
 
 // placeAt returns the index in the union of row i of the message.
@@ -181,12 +185,15 @@ func (t *taking) place(d *differing[stats.Place], record []byte) {
 		groups = t.groups(src.Groups)
 	}
 	if t.sums != nil {
-		if next == src && len(src.Stuck)+len(src.Groups) > 0 {
+		if next == src && (d.sameDurations || len(src.Stuck)+len(src.Groups) > 0) {
 			t.nextPlace = *src
 			next = &t.nextPlace
 		}
 		if next != src {
 			next.Stuck, next.Groups = stuck, groups
+		}
+		if d.sameDurations {
+			next.Dwell = stats.Histogram{}
 		}
 		t.sums.ReplacePlace(at, &d.old, next, t.shift)
 	}
@@ -218,7 +225,13 @@ func (t *taking) nextPlaceOf(row, src *stats.Place) *stats.Place {
 func (t *taking) transition(d *differing[stats.Transition], record []byte) {
 	at := int(t.transitionAt(d.i))
 	if t.sums != nil {
-		t.sums.ReplaceTransition(at, &d.old, t.nextTransitionOf(&d.old, &t.msg.Rows.Transitions[d.i]), t.shift)
+		next := t.nextTransitionOf(&d.old, &t.msg.Rows.Transitions[d.i])
+		if d.sameDurations {
+			t.nextTransition = *next
+			next = &t.nextTransition
+			next.Duration = stats.Histogram{}
+		}
+		t.sums.ReplaceTransition(at, &d.old, next, t.shift)
 	}
 	t.rows.PutTransition(at, record)
 }

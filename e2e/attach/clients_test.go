@@ -86,7 +86,7 @@ func TestPackagesOfOtherLanguages(t *testing.T) {
 	ordersAreTheSame(t, all)
 }
 
-// followsACollector checks that an engine follows the interval of a collector, answers it meanwhile, comes
+// followsACollector checks that an engine waits for its server, follows the interval of a collector, answers it meanwhile, comes
 // back after its server, and says goodbye.
 func followsACollector(t *testing.T, run runsOrders) {
 	t.Helper()
@@ -94,11 +94,15 @@ func followsACollector(t *testing.T, run runsOrders) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	address := "nats://" + net.JoinHostPort(host, port)
+	early := run(t, address, absolute(t, "orders.pnml"), "early", 0)
+	engine := run(t, address, absolute(t, "orders.pnml"), "asked", 9)
+	ends(t, early) // which has no server
 	serve := func() *kit.Process { return kit.Start(t, kit.Built().NATS, "--addr", host, "--port", port) }
 	server := serve()
 	var nc *nats.Conn
 	kit.Until(t, "the server answers", func() (err error) {
-		nc, err = nats.Connect("nats://"+net.JoinHostPort(host, port), nats.MaxReconnects(-1), nats.ReconnectWait(kit.PollEvery))
+		nc, err = nats.Connect(address, nats.MaxReconnects(-1), nats.ReconnectWait(kit.PollEvery))
 		return err
 	})
 	defer nc.Close()
@@ -112,7 +116,6 @@ func followsACollector(t *testing.T, run runsOrders) {
 		}
 	}
 	const second, longest = time.Second, 30 * time.Second
-	engine := run(t, "nats://"+net.JoinHostPort(host, port), absolute(t, "orders.pnml"), "asked", 9)
 	first := next(t, messages, "the first one", func(s *telemetry.Snapshot) bool { return s.Full && s.Interval == second })
 	publish(telemetry.Subjects{}.Hello(), fmt.Sprintf(`{"collector":"a test","interval":%d}`, longest.Microseconds()))
 	slow := next(t, messages, "one of the new interval", func(s *telemetry.Snapshot) bool { return s.Interval == longest })
@@ -130,11 +133,17 @@ func followsACollector(t *testing.T, run runsOrders) {
 	if again.Epoch != first.Epoch {
 		t.Errorf("epoch %d after the restart of the server; want %d", again.Epoch, first.Epoch)
 	}
-	if err := engine.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	ends(t, engine)
+	next(t, messages, "the bye", func(s *telemetry.Snapshot) bool { return s.Bye })
+}
+
+// ends has a program end by itself.
+func ends(t *testing.T, p *kit.Process) {
+	t.Helper()
+	if err := p.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	next(t, messages, "the bye", func(s *telemetry.Snapshot) bool { return s.Bye })
-	engine.Wait(t)
+	p.Wait(t)
 }
 
 // next returns the next snapshot of which something is so.

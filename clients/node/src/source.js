@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { connect, headers } from '@nats-io/transport-node'
 import { LimitError, Recorder } from './recorder.js'
@@ -55,7 +56,10 @@ export class Source {
   #connection
   #connected = false
   #timer
+  #started = false
   #closed = false
+  #stop
+  #end = new Promise(resolve => { this.#stop = resolve })
 
   /** options are interval in milliseconds, prefix, log(text), and those of connect of @nats-io/transport-node. */
   constructor (name, servers = 'nats://127.0.0.1:4222', { interval = 1000, prefix = 'petrinet.v1', log = console.warn, ...options } = {}) {
@@ -63,7 +67,7 @@ export class Source {
     if (size < 1 || size > 255 || /[\x00-\x1f\x7f]/.test(name)) throw new Error('the name of a source has 1 to 255 bytes, and no control characters')
     this.name = name
     this.epoch = Date.now() * 1000
-    this.#options = { servers, name, maxReconnectAttempts: -1, reconnectTimeWait: 1000, waitOnFirstConnect: true, ...options }
+    this.#options = { servers, name, maxReconnectAttempts: -1, reconnectTimeWait: 1000, ...options }
     this.#prefix = prefix
     this.#pace = new Pace(interval)
     this.#interval = interval
@@ -72,7 +76,7 @@ export class Source {
 
   /** Adds a net before start, and returns what records it. */
   add (net, options) {
-    if (this.#timer || this.#connection) throw new Error('the source runs already')
+    if (this.#started) throw new Error('the source runs already')
     const recorder = new Recorder(net, options)
     this.#recorders.push(recorder)
     return recorder
@@ -80,8 +84,18 @@ export class Source {
 
   /** Begins to publish. The promise is fulfilled once it is connected; do not wait for it if the server may be away. */
   async start () {
-    this.#connection = connect(this.#options)
-    const connection = await this.#connection
+    this.#started = true
+    let connection
+    while (!connection && !this.#closed) {
+      try {
+        connection = await connect(this.#options)
+      } catch (err) {
+        this.#log(`pnagent: NATS: ${err.message}; trying again`)
+        await Promise.race([sleep(1000), this.#end])
+      }
+    }
+    if (this.#closed) return connection?.close()
+    this.#connection = connection
     this.#connected = true
     this.#watch(connection)
     this.#subscribe(connection)
@@ -91,8 +105,9 @@ export class Source {
   /** Publishes a last snapshot, so that the tokens of this process leave the sums now, and ends. */
   async close () {
     this.#closed = true
+    this.#stop()
     clearTimeout(this.#timer)
-    const connection = await this.#connection
+    const connection = this.#connection
     if (!connection) return
     if (this.#connected) {
       this.#send(connection, 'bye')

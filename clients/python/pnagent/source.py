@@ -108,7 +108,9 @@ class Source:
         while not self._stop.is_set():
             try:
                 if connection is None:
-                    connection = await nats.connect(self._servers, **options)
+                    connection = await self._connect(options)
+                    if connection is None:
+                        return
                     await self._subscribe(connection)
                 delay = await self._publish(connection, "snapshot")
             except Exception as err:  # of any kind: the next snapshot has everything
@@ -122,6 +124,17 @@ class Source:
                     await connection.flush(2)
             finally:
                 await connection.close()
+
+    async def _connect(self, options: dict[str, Any]) -> Optional[Client]:
+        """Connects, however long that takes. Returns nothing if the source is closed before."""
+        assert self._stop
+        connecting, stop = asyncio.ensure_future(nats.connect(self._servers, **options)), asyncio.ensure_future(self._stop.wait())
+        await asyncio.wait({connecting, stop}, return_when=asyncio.FIRST_COMPLETED)
+        stop.cancel()
+        if connecting.done():
+            return connecting.result()
+        connecting.cancel()
+        return None
 
     async def _until_due(self, delay: float) -> None:
         assert self._wake and self._stop

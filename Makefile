@@ -65,7 +65,7 @@ long: ## run the random tests with all seeds, and end-to-end tests with the race
 	@GO="$(GO)" scripts/test programs
 
 .PHONY: lint
-lint: prose $(if $(PKG),,whole) ## gofmt, lines that do several things, golangci-lint with go vet, go.mod, workflows, known vulnerabilities, the English of documents and comments; PKG=./stats: only of this folder
+lint: prose $(if $(PKG),,whole) ## gofmt, lines that do several things, golangci-lint with go vet, go.mod, what Windows and macOS get, workflows, known vulnerabilities, the English of documents and comments; PKG=./stats: only of this folder
 	@changed=$$(git ls-files -co --exclude-standard '*.go' | grep "^$(BELOW:./%=%)" | xargs gofmt -l); test -z "$$changed" || { echo "gofmt would change:"; echo "$$changed"; exit 1; }
 	@$(GO) run ./internal/golf $$(git ls-files -co --exclude-standard '*.go' | grep "^$(BELOW:./%=%)")
 	$(GO) run $(LINTER) run $(BELOW)/...
@@ -81,6 +81,7 @@ whole: vuln
 	$(GO) mod verify
 	@set -e; for m in $(MODULES); do (cd $$m && $(GO) vet ./... && $(GO) mod tidy -diff); done
 	$(GO) vet -tags slim ./cmd/pnagent
+	@GO="$(GO)" scripts/others
 	$(GO) run $(ACTIONLINT)
 
 .PHONY: vuln

@@ -42,7 +42,8 @@ mkdir "$root/run/packages"
 mount --bind "$2" "$root/run/packages"
 exec chroot "$root" env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --system --unit=basic.target`
 
-// start starts a machine in which /run/packages is a directory of this one. It ends with the test.
+// start starts a machine in which /run/packages is a directory of this one. It ends with the test,
+// whose name must have no comma, which separates options of mount.
 func start(t *testing.T, packages string) *machine {
 	t.Helper()
 	if os.Geteuid() != 0 {

@@ -103,7 +103,9 @@ func (n *net) noteRemnant(s *source, state SourceState, now int64) {
 	before := s.remnant
 	switch {
 	case s.left:
-		s.remnant = nil
+		if s.saidGoodbye() {
+			s.remnant = nil
+		}
 	case (state == Gone || state == Undefined) && s.complete:
 		s.remnant = s.remnantOf(stats.AllColumns, now).silent(s)
 	case state == Stale && s.complete && s.remnant == nil:

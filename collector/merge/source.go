@@ -204,7 +204,7 @@ func (s *source) shown(net string) Source {
 		Epoch: s.epoch, Seq: s.seq, LastMessage: s.lastMessage(), Interval: time.Duration(s.interval) * time.Microsecond,
 		Skew: skew, SkewBeyond: beyond, Shift: time.Duration(s.clock.shift) * time.Microsecond, Gaps: s.gaps, Duplicates: s.duplicates, Restarts: s.restarts, Setbacks: s.setbacks, Requests: s.requests,
 		Since: s.since, Reason: s.notice.Text, Refusal: s.notice.Reason, Conflict: s.inConflict, Unread: s.neverRead,
-		Forgotten: s.state == Gone && !s.left, Columns: s.columns, Back: s.back, Explains: s.told != nil,
+		Forgotten: s.state == Gone && !s.saidGoodbye(), Columns: s.columns, Back: s.back, Explains: s.told != nil,
 	}
 	if s.standing != nil && (s.state == Up || s.state == Stale) {
 		standbys := uint64(s.standing.Standbys)
@@ -213,3 +213,7 @@ func (s *source) shown(net string) Source {
 	}
 	return out
 }
+
+// saidGoodbye reports whether the last message of the source is evidence that its tokens are
+// no longer there. That of a collector below is none: its sources continue.
+func (s *source) saidGoodbye() bool { return s.left && s.told == nil }

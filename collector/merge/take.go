@@ -300,6 +300,9 @@ func (n *net) take(s *source, t taking, received int64) {
 	}
 	n.changed = true
 	if msg.Bye {
+		if s.told != nil {
+			s.remnant = s.remnantOf(stats.AllColumns, received).silent(s)
+		}
 		n.leave(s, received)
 	}
 }

@@ -161,7 +161,7 @@ type Source struct {
 	Refusal     string        // the reason as telemetry.Conflict or a key of Traffic.Rejected; "" if it is not refused
 	Unread      bool          // no rows of it were ever shown, and none are to be expected
 	Conflict    bool          // it is refused because two processes publish as this source: the rows are those of the newer one
-	Forgotten   bool          // it is Gone without a bye: it was silent for Rules.ForgetAfter, so whether its tokens moved is not known
+	Forgotten   bool          // it is Gone, and whether its tokens moved is not known: it was silent for Rules.ForgetAfter, or is a collector below that stopped
 	Columns     stats.Columns // those that it fills in
 	Back        int64         // when it last came up, reported a column again, or sent its bye, as far as this process knows; else 0
 	Epoch       int64         // start of the process, by its clock

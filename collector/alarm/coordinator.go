@@ -91,6 +91,7 @@ func (d *Coordinator) turn(duty Duty, now int64) []Change {
 	}
 	if (duty.Skip == 0) != (was.Skip == 0) || duty.Unsync != was.Unsync {
 		m.book.skip = duty.Skip
+		d.hush.doubt() // the other process had the duty as well
 	}
 	follow := !duty.On && duty.Shared
 	if !duty.On {
@@ -133,6 +134,11 @@ func (d *Coordinator) Unannounced(now int64) (n int) {
 
 // Fold merges a page of another process, and counts as skipped what that one notifies.
 func (d *Coordinator) Fold(s *Saved, now int64) []Change {
+	for i := range s.Alarms {
+		if e := &s.Alarms[i]; e.Phase == Raised {
+			delete(d.hush.held, e.Index) // the other process has sent it
+		}
+	}
 	changes, folded := d.machine.Fold(s, now)
 	if d.machine.follows {
 		d.gate.skipped.Standby += uint64(folded)
@@ -156,7 +162,7 @@ func (d *Coordinator) Notify(changes []Change, now int64) []Notification {
 	}
 	d.machine.noteFollows(changes)
 	changes, quiet := d.hush.pass(changes, func(a *Alarm) bool { return a.Follows != "" || d.notes.silencedUntil(a) != 0 },
-		func(a *Alarm) bool { return a.Follows == "" && d.machine.resent[a.Index] && !d.notes.raisedDuring(a) })
+		func(a *Alarm) bool { return d.machine.resent[a.Index] && !d.notes.raisedDuring(a) })
 	for _, c := range quiet {
 		d.machine.Confirm(c.Alarm.Index, false)
 	}
@@ -206,7 +212,14 @@ func (d *Coordinator) ConfirmEscalation(c Escalated) bool { return d.reminds.con
 func (d *Coordinator) Escalations() []Escalated { return d.reminds.confirmed() }
 
 // Confirm notes that a notification was sent, or that another process sends it.
-func (d *Coordinator) Confirm(c Change) { d.machine.Confirm(c.Alarm.Index, c.Raise) }
+func (d *Coordinator) Confirm(c Change) {
+	if c.Raise {
+		d.machine.told[c.Alarm.Index] = true
+	} else {
+		delete(d.machine.told, c.Alarm.Index)
+	}
+	d.machine.Confirm(c.Alarm.Index, c.Raise)
+}
 
 // record notes the alarms that are over.
 func (d *Coordinator) record(now int64) {

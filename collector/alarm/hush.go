@@ -16,7 +16,7 @@ type hush struct {
 // heldBack is a raise that was held back.
 type heldBack struct {
 	raise Change
-	sent  bool // another process may have sent it before the silence
+	sent  bool // another process may have sent it, before the silence or while this one was cut off
 }
 
 // pass returns the changes to notify. quiet are the clears of alarms that were raised and
@@ -46,6 +46,14 @@ func (h *hush) pass(changes []Change, silenced, sent func(*Alarm) bool) (due, qu
 	return due, quiet
 }
 
+// doubt notes that another process may have sent what is held back here.
+func (h *hush) doubt() {
+	for index, held := range h.held {
+		held.sent = true
+		h.held[index] = held
+	}
+}
+
 // count counts a notification about an alarm that was held back.
 func (h *hush) count(raise Change) {
 	if raise.Alarm.Follows != "" {
@@ -66,6 +74,7 @@ func (h *hush) release(n *notes, m *Machine) (due []Change) {
 	waits := false
 	for _, index := range sortedKeys(h.held) {
 		switch a := m.alarm(index); {
+		case a == nil && m.book.active(index): // the alarm has another index, and this one is cleared in the next step
 		case a == nil:
 			delete(h.held, index)
 		case n.silencedUntil(a) != 0 || a.Follows != "":

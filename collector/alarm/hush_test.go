@@ -205,3 +205,61 @@ func TestTheLimitOfNotificationsHoldsAtTheEndOfASilence(t *testing.T) {
 		t.Errorf("the severity is %s", got)
 	}
 }
+
+// A Machine without NATS cannot know whether the process that began a notification goes on: it may have ended
+// the alarm since then, or hold its raise back.
+func TestWithoutNATSNothingThatAnotherProcessBeganIsSentAgain(t *testing.T) {
+	m := quick(t)
+	m.Follow()
+	m.Fold(&Saved{Last: 20, Alarms: in(Raising, Alarm{Index: 20, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0})}, t0)
+	wants(t, "at the take-over", nil, texts(m.Lead(0, t0+1e6)))
+	cut := alarmtest.ViewOf(stuckAt(0))
+	cut.Interrupted = true
+	wants(t, "without NATS", nil, texts(m.Step(cut, t0+5e6)))
+	wants(t, "with it", []string{"raise 20 p0"}, texts(m.Step(alarmtest.ViewOf(stuckAt(0)), t0+9e6)))
+}
+
+// A raise is held back here, and the other sidecar may have sent it meanwhile. Its clear is sent then, after the
+// raise where that is in doubt.
+func TestARaiseThatIsHeldBackMayBeSentByTheOtherSidecar(t *testing.T) {
+	for name, test := range map[string]struct {
+		happens func(*desk)
+		want    []string
+	}{
+		"nothing happens": {func(*desk) {}, nil},
+		"the other one says that it has": {func(d *desk) {
+			d.Fold(&Saved{Last: 11, Alarms: in(Raised, Alarm{Index: 11, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0 + 1e6})}, t0+3e6)
+		}, []string{"clear 11 p0"}},
+		"both could have the duty for a while": {func(d *desk) { d.Turn(Duty{On: true, Skip: 512, Unsync: t0 + 2e6}, t0+3e6) }, []string{"raise 11 p0", "clear 11 p0"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, Saved{Last: 10}, newNotes(10))
+			d.silence("a", "p0", 0, 20)
+			wants(t, "held back", nil, d.at(1, 0))
+			test.happens(d)
+			wants(t, "at its end", test.want, d.at(6))
+		})
+	}
+}
+
+// The other sidecar gave the alarm a smaller index. The larger one, whose raise was held back, ends without a
+// word: no station knows it.
+func TestAnIndexThatWasNeverSentEndsWithoutAWord(t *testing.T) {
+	d := newDesk(t, Saved{Last: 10}, newNotes(10))
+	d.silence("a", "p0", 0, 20)
+	wants(t, "held back", nil, d.at(1, 0))
+	now := int64(t0 + 2e6)
+	d.Notify(d.Fold(&Saved{Last: 11, Alarms: in(Raised, Alarm{Index: 5, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0})}, now), now)
+	d.notes.version++ // what is held back is looked at again
+	d.Notify(nil, now)
+	wants(t, "then", nil, d.at(3, 0))
+}
+
+// This sidecar has sent a raise while the other one was away, which had ended the alarm without a word.
+func TestAnAlarmThatWasRaisedHereEndsHere(t *testing.T) {
+	d := newDesk(t, Saved{Last: 10}, newNotes(10))
+	wants(t, "raised", []string{"raise 11 p0"}, d.at(1, 0))
+	d.Confirm(Change{Alarm: Alarm{Index: 11}, Raise: true})
+	changes := d.Fold(&Saved{Last: 11, Cleared: []uint32{11}}, t0+2e6)
+	wants(t, "is cleared", []string{"clear 11 p0"}, texts(changes))
+}

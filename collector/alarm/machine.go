@@ -120,6 +120,7 @@ type Machine struct {
 	follows     bool             // another process gives the indices, see Follow
 	linked      bool             // alarms were added since the last Step
 	unnumbered  []unnumbered     // while it follows
+	told        map[uint32]bool  // active alarms whose raise this process has sent
 	awaited     map[uint32]int64 // notifications that another process had begun, and when this one was informed
 	resent      map[uint32]bool  // alarms of changes that resend returned by the last Step
 	twins       map[key]bool     // alarms of which the book may have two indices
@@ -155,7 +156,7 @@ type Machine struct {
 // start ends then too.
 func NewMachine(rules *Rules, saved Saved, forgetAfter time.Duration) *Machine {
 	m := &Machine{rules: rules, forgetAfter: forgetAfter.Microseconds(), maxActive: MaxActive, self: "this sidecar", book: bookOf(&saved), lastChange: saved.LastChange,
-		wanted: map[Origin]bool{}, lostAlarms: 1, byKey: map[key]*held{}, byIndex: map[uint32]*held{}, twins: map[key]bool{}, awaited: map[uint32]int64{}, nets: map[string]*netWatch{}, resting: map[string][]string{}, sources: map[string]*sourceWatch{}, regions: map[regionKey]*regionWatch{}}
+		wanted: map[Origin]bool{}, lostAlarms: 1, byKey: map[key]*held{}, byIndex: map[uint32]*held{}, twins: map[key]bool{}, awaited: map[uint32]int64{}, told: map[uint32]bool{}, nets: map[string]*netWatch{}, resting: map[string][]string{}, sources: map[string]*sourceWatch{}, regions: map[regionKey]*regionWatch{}}
 	for i := range saved.Alarms {
 		e := &saved.Alarms[i]
 		k := e.key()

@@ -74,13 +74,15 @@ func (m *Machine) await(index uint32, p Phase) {
 }
 
 // resend sends the notifications again that another process had begun and not confirmed:
-// it may have ended before.
+// it may have ended before. A Machine without NATS leaves that for later: the other process may continue,
+// and has perhaps ended the alarm, or holds its raise back.
 func (m *Machine) resend() {
 	for _, index := range sortedKeys(m.awaited) {
 		e, at := m.book.entries[index], m.awaited[index]
 		switch {
 		case e == nil || e.Phase == Raised:
 			delete(m.awaited, index)
+		case m.interrupted && !e.Kind.own():
 		case m.now-at >= confirmWithin || at > m.now:
 			delete(m.awaited, index)
 			if m.resent == nil {
@@ -121,6 +123,7 @@ func (m *Machine) Fold(s *Saved, now int64) (changes []Change, folded int) {
 		}
 	}
 	for _, index := range s.Cleared {
+		m.clearTold(index)
 		m.book.remove(index)
 		folded += m.end(index)
 	}
@@ -145,6 +148,19 @@ func (m *Machine) yield(e *Entry) int {
 	}
 	m.book.forget(e.Index)
 	return 1
+}
+
+// clearTold notifies the end of an alarm that another process has ended, if this one leads and has sent its
+// raise: the other one may have ended it without a word.
+func (m *Machine) clearTold(index uint32) {
+	e, told := m.book.entries[index], m.told[index]
+	delete(m.told, index)
+	if m.follows || e == nil || !told {
+		return
+	}
+	a := e.Alarm
+	a.Text = "over: another sidecar has ended it"
+	m.changes = append(m.changes, Change{a, false})
 }
 
 // takeIndex takes the index that another process gave to an alarm. An alarm that was not

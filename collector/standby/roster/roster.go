@@ -48,7 +48,7 @@ type Roster struct {
 	since   time.Time // the start of listening
 	resumed time.Time // the start of receiving without a break of two Intervals
 	echo    time.Time // the last receipt of an own message
-	unsync  time.Time // the start, or the last loss of own messages; zero once the alarms of the member on duty are known
+	unsync  time.Time // the start, the last loss of own messages, or of the member on duty; zero once the alarms of the member on duty are known
 	stepped time.Time
 	sent    time.Time // the last own message
 	cover   time.Time // until when a member able to notify was on duty; zero if none was
@@ -284,6 +284,9 @@ func (r *Roster) Step(up bool, now time.Time) *Message {
 	if r.self.OnDuty {
 		if !before.OnDuty {
 			r.from = r.uncovered()
+			if r.unsync.IsZero() && r.vanished(now) {
+				r.unsync = now
+			}
 		}
 		r.cover = now
 	}
@@ -324,6 +327,17 @@ func (r *Roster) uncovered() time.Time {
 		return r.cover
 	}
 	return r.cover.Add(-Margin)
+}
+
+// vanished reports whether a member was on duty and is gone without a word. It may have given indices of which
+// nothing arrived.
+func (r *Roster) vanished(now time.Time) bool {
+	for _, p := range r.peers {
+		if p.OnDuty && !p.Bye && !r.lives(p, now) {
+			return true
+		}
+	}
+	return false
 }
 
 // Announce returns the message to send now, whenever the last one was sent.

@@ -116,3 +116,28 @@ func TestIndicesAreLeftOutWhileAMemberIsOutOfSync(t *testing.T) {
 		t.Errorf("a member of another priority leaves out %d, and this one %d", s.Skip, cut.Skip)
 	}
 }
+
+// The member on duty is gone without a word: it may have given indices of which nothing arrived. One that
+// releases the duty has given none.
+func TestAMemberThatTakesOverFromOneThatVanishedLeavesOutIndices(t *testing.T) {
+	for bye, skips := range map[bool]bool{false: true, true: false} {
+		me, other := Message{ID: "1", Digest: "d"}, Message{ID: "0", Name: "other", OnDuty: true, Ready: true, Digest: "d"}
+		l := newLone(t, me)
+		for range 10 {
+			l.pass(Interval, other, me)
+		}
+		if s := l.State(); s.OnDuty || s.Skip != 0 {
+			t.Fatalf("beside the other one: %+v", s)
+		}
+		other.Bye = bye
+		s := l.pass(Interval, other, me)
+		for range 20 {
+			if !s.OnDuty {
+				s = l.pass(Interval, me)
+			}
+		}
+		if !s.OnDuty || (s.Skip > 0) != skips {
+			t.Errorf("bye: %t: on duty: %t, and leaves out %d", bye, s.OnDuty, s.Skip)
+		}
+	}
+}

@@ -4,6 +4,7 @@
 GO        ?= go
 FUZZTIME  ?= 10s
 SCREENS   ?= screens
+SIMULATE  ?= 2m
 GOTESTSUM := $(GO) run gotest.tools/gotestsum@v1.13.0
 # Tests that run a real etcd or a real Temporal, and an example for its workers, are
 # modules of their own, so that these are not among the dependencies of pnagent. So are what makes web/dist and what makes the image.
@@ -58,6 +59,10 @@ n8n: ## install n8n, which has 2,100 packages of npm, in five minutes or more, a
 times: ## run test and test-peers, and write how long each package took into docs/design/tests.md
 	@set -e; times=$$(mktemp -d); trap 'rm -rf $$times' EXIT; \
 	TIMES=$$times $(MAKE) test test-peers; $(GO) run ./internal/timetable $$times docs/design/tests.md
+
+.PHONY: simulate
+simulate: ## simulate a fleet under random faults for SIMULATE (2m), and compare what it shows with what its engines did; a seed that fails is run again by PNAGENT_SEED=N go test
+	cd e2e/simulation && $(GO) test -count=1 -timeout 0 -run TestAFleetUnderRandomFaults -for=$(SIMULATE)
 
 .PHONY: long
 long: ## run the random tests with all seeds, and end-to-end tests with the race detector in their programs; a seed that fails is run again by PNAGENT_SEED=N go test

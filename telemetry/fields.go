@@ -77,7 +77,7 @@ func oldestFields() fields {
 type scanMode int
 
 const (
-	outer scanMode = iota // without the messages of lists, and the size of each number of a column: who reads these checks them
+	outer scanMode = iota // without the messages of lists, and the size of each number of a column: the reader of these checks them
 	exact                 // all
 )
 

@@ -26,14 +26,14 @@ var linked = map[string][]string{
 	"github.com/google/go-jsonnet":   {"dashboards"},
 	"github.com/chromedp/chromedp":   {"e2e/page", "web/pagetest"},
 	"github.com/nats-io/nats-server/v2/server": {"act", "attach/camunda8", "attach/dipen", "attach/internal/ledger", "attach/kubernetes", "attach/redis", "attach/scrape", "attach/sqldb",
-		"cmd/pnagent", "collector", "collector/counts", "collector/standby", "collector/uplink", "dashboards", "e2e/fleetsim", "e2e/logs", "e2e/suites",
+		"cmd/pnagent", "collector", "collector/counts", "collector/standby", "collector/uplink", "dashboards", "e2e/fleetsim", "e2e/logs", "e2e/simulation", "e2e/suites",
 		"engine", "engine/action", "engine/journal/stream", "engine/region", "internal/natstest", "model", "sidecar", "telemetry", "telemetry/natslink", "telemetry/wirecheck"},
 }
 
 // named are the packages that may import a package whose types take the compiler long
 // to read. Tests of others use what hides the types: internal/natstest.
 var named = map[string][]string{
-	"github.com/nats-io/nats-server/v2/server": {"cmd/pnagent", "e2e/fleetsim", "e2e/logs", "engine/journal/stream", "internal/natstest", "telemetry/natslink"},
+	"github.com/nats-io/nats-server/v2/server": {"cmd/pnagent", "e2e/fleetsim", "e2e/logs", "e2e/simulation", "engine/journal/stream", "internal/natstest", "telemetry/natslink"},
 }
 
 // listed is a package, or the program of its tests, as go list -test has it.

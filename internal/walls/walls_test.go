@@ -173,6 +173,7 @@ var rooms = map[string]room{
 	"e2e/doctor":                           {},
 	"e2e/otlp":                             {},
 	"e2e/sidecar":                          {},
+	"e2e/simulation":                       {},
 	"e2e/snmp":                             {},
 	"e2e/kit":                              {imports: []string{"*"}},
 	"snmp/snmptest":                        {imports: []string{"internal/logtest", "internal/pausetest", "internal/porttest", "mib/smi"}},

@@ -206,7 +206,7 @@ func TestTheLimitOfNotificationsHoldsAtTheEndOfASilence(t *testing.T) {
 	}
 }
 
-// A Machine without NATS cannot know whether the process that began a notification goes on: it may have ended
+// A Machine without NATS cannot know whether the process that began a notification continues: it may have ended
 // the alarm since then, or hold its raise back.
 func TestWithoutNATSNothingThatAnotherProcessBeganIsSentAgain(t *testing.T) {
 	m := quick(t)

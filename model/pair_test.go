@@ -6,6 +6,7 @@ package model_test
 
 import "testing"
 
+//promise:clears none kill cut
 func TestTheModelOfAPairHolds(t *testing.T) {
 	holds(t, "Pair", "pair-crash", "pair-cut", "pair-storm", "pair-live")
 }

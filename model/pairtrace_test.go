@@ -86,6 +86,8 @@ INVARIANTS ClearAfterRaise OneAlarmAnIndex NoClearWithoutEvidence OnceEach OneOn
 
 // What a manager receives of a real pair, of which the primary is killed, returns and is stopped
 // while alarms come and go, is a behaviour of the model. With a notification changed it is none.
+//
+//promise:clears kill stop
 func TestNotificationsOfARealPairAreABehaviourOfTheModel(t *testing.T) {
 	sink, natsURL := snmptest.StartTrapd(t), kit.StartNATS(t)
 	nc := kit.Connect(t, natsURL)

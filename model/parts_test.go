@@ -52,6 +52,8 @@ func finds(t *testing.T, model string, mutants ...mutant) {
 	}
 }
 
+//promise:owner none kill lostlog pause
+//promise:notempty lostlog none
 func TestTheModelOfPartsHolds(t *testing.T) {
 	holds(t, "Parts", "parts-fence", "parts-removed", "parts-lost", "parts-crossing", "parts-arrives")
 }

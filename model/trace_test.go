@@ -314,6 +314,8 @@ func (tr *trace) accepted(t *testing.T) bool {
 
 // The logs of two processes that take over from each other, by stopping and by a lost connection,
 // while tokens cross, are a behaviour of the model. With one event changed they are none.
+//
+//promise:owner stop cut
 func TestLogsOfRealProcessesAreABehaviourOfTheModel(t *testing.T) {
 	s := newShop(t)
 	stop1, _ := s.member("m1")

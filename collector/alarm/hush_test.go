@@ -208,6 +208,8 @@ func TestTheLimitOfNotificationsHoldsAtTheEndOfASilence(t *testing.T) {
 
 // A Machine without NATS cannot know whether the process that began a notification continues: it may have ended
 // the alarm since then, or hold its raise back.
+//
+//promise:clears dark
 func TestWithoutNATSNothingThatAnotherProcessBeganIsSentAgain(t *testing.T) {
 	m := quick(t)
 	m.Follow()
@@ -221,6 +223,8 @@ func TestWithoutNATSNothingThatAnotherProcessBeganIsSentAgain(t *testing.T) {
 
 // A raise is held back here, and the other sidecar may have sent it meanwhile. Its clear is sent then, after the
 // raise where that is in doubt.
+//
+//promise:clears cut
 func TestARaiseThatIsHeldBackMayBeSentByTheOtherSidecar(t *testing.T) {
 	for name, test := range map[string]struct {
 		happens func(*desk)

@@ -12,6 +12,8 @@ import (
 
 // A collector below that stops is no evidence that the tokens of its sources moved, as the bye of an engine is
 // about its own. Its rows leave the sums, and what they held is a remnant until it is back.
+//
+//promise:evidence stop
 func TestTheByeOfACollectorBelowEndsNothing(t *testing.T) {
 	for name, test := range map[string]struct {
 		remnants *telemetry.Remnants

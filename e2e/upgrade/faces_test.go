@@ -19,6 +19,8 @@ import (
 
 // What an earlier version showed of a net and of itself is there, with its name and type: families of
 // metrics and their labels, and fields of the JSON of a view and of alarms.
+//
+//promise:versions version
 func TestNamesOfAnEarlierVersionStay(t *testing.T) {
 	each(t, func(t *testing.T, v version, program string) {
 		b := newBus(t)
@@ -84,6 +86,9 @@ func fields(path string, doc any, into map[string]bool) {
 
 // Two versions are a pair while one after the other is updated: one of them notifies, both have the same
 // alarms with the same indices, and the other one takes over when it ends.
+//
+//promise:versions version stop
+//promise:clears version
 func TestTwoVersionsAreAPair(t *testing.T) {
 	each(t, func(t *testing.T, _ version, program string) {
 		b := newBus(t)
@@ -109,6 +114,8 @@ func TestTwoVersionsAreAPair(t *testing.T) {
 }
 
 // A sidecar of one version shows what a sidecar of the other one below it adds up.
+//
+//promise:faces version
 func TestATreeOfTwoVersionsAddsUp(t *testing.T) {
 	each(t, func(t *testing.T, _ version, program string) {
 		for _, way := range []struct{ name, below, root string }{

@@ -108,6 +108,9 @@ func sameNumbers(t *testing.T, before []string, dir string) {
 // A sidecar continues with the directory of an earlier version: counters, also of an engine that
 // ended, numbers of objects, and indices of alarms. The earlier version continues with the
 // directory of this one, or puts aside what it cannot read.
+//
+//promise:versions version stop
+//promise:counters version
 func TestASidecarContinuesWithTheDirectoryOfAnEarlierVersion(t *testing.T) {
 	each(t, func(t *testing.T, v version, program string) {
 		b, dir := newBus(t), t.TempDir()
@@ -151,6 +154,8 @@ func endedAt(t *testing.T, side *kit.Sidecar, firings uint64) syscall.Signal {
 
 // A journal of an earlier version is continued, or refused with both numbers and left as it is. The
 // earlier version continues one of this version.
+//
+//promise:versions version stop
 func TestAJournalOfAnEarlierVersionIsContinuedOrRefused(t *testing.T) {
 	each(t, func(t *testing.T, v version, program string) {
 		for _, way := range []struct{ name, writer, reader, refused string }{
@@ -204,6 +209,9 @@ func files(t *testing.T, dir string) string {
 
 // An engine of an earlier version is shown by a sidecar of this one, and the other way round: what it
 // did, that it takes requests, and that it ended.
+//
+//promise:versions version
+//promise:counters version
 func TestEnginesAndSidecarsOfTwoVersionsTalk(t *testing.T) {
 	each(t, func(t *testing.T, _ version, program string) {
 		for _, way := range []struct{ name, engine, sidecar string }{

@@ -119,6 +119,8 @@ func TestIndicesAreLeftOutWhileAMemberIsOutOfSync(t *testing.T) {
 
 // The member on duty is gone without a word: it may have given indices of which nothing arrived. One that
 // releases the duty has given none.
+//
+//promise:clears kill
 func TestAMemberThatTakesOverFromOneThatVanishedLeavesOutIndices(t *testing.T) {
 	for bye, skips := range map[bool]bool{false: true, true: false} {
 		me, other := Message{ID: "1", Digest: "d"}, Message{ID: "0", Name: "other", OnDuty: true, Ready: true, Digest: "d"}

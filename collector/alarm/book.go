@@ -41,13 +41,14 @@ type book struct {
 	entries map[uint32]*Entry
 	cleared []uint32 // the newest last
 	gone    map[uint32]bool
+	quiet   map[uint32]bool // those of cleared that this process ended without a word
 	sum     uint64          // of entries, see digest
 	dirty   map[uint32]bool // changes not shared yet
 	ended   []Alarm         // those that were active, or in another book, and are over; see takeEnded
 }
 
 func newBook(last uint32) *book {
-	return &book{last: last, entries: map[uint32]*Entry{}, gone: map[uint32]bool{}, dirty: map[uint32]bool{}}
+	return &book{last: last, entries: map[uint32]*Entry{}, gone: map[uint32]bool{}, quiet: map[uint32]bool{}, dirty: map[uint32]bool{}}
 }
 
 // digest returns a text that is equal for books with the same entries and largest index.
@@ -123,6 +124,7 @@ func (b *book) remove(index uint32) {
 	if over := len(b.cleared) - maxCleared; over > 0 {
 		for _, old := range b.cleared[:over] {
 			delete(b.gone, old)
+			delete(b.quiet, old)
 		}
 		b.cleared = slices.Delete(b.cleared, 0, over)
 	}

@@ -38,6 +38,7 @@ type Coordinator struct {
 	duty    Duty
 	begun   bool
 	closed  []Change // by Close, to notify
+	owes    []Change // to notify also without the duty, see owed
 	aloneAt int64    // since when this process stands by for one that does not share its alarms
 }
 
@@ -141,7 +142,9 @@ func (d *Coordinator) Fold(s *Saved, now int64) []Change {
 	}
 	changes, folded := d.machine.Fold(s, now)
 	if d.machine.follows {
+		d.owes = append(d.owes, changes...)
 		d.gate.skipped.Standby += uint64(folded)
+		return nil
 	}
 	return changes
 }
@@ -158,12 +161,13 @@ func (d *Coordinator) Notify(changes []Change, now int64) []Notification {
 	changes = d.gate.pass(changes, now, d.duty.On, d.duty.From)
 	if !d.duty.On {
 		d.reminds.pass(d.machine, d.notes, nil, now)
-		return nil
+		return d.owed(now)
 	}
 	d.machine.noteFollows(changes)
 	changes, quiet := d.hush.pass(changes, func(a *Alarm) bool { return a.Follows != "" || d.notes.silencedUntil(a) != 0 },
 		func(a *Alarm) bool { return d.machine.resent[a.Index] && !d.notes.raisedDuring(a) })
 	for _, c := range quiet {
+		d.machine.book.quiet[c.Alarm.Index] = true
 		d.machine.Confirm(c.Alarm.Index, false)
 	}
 	changes = append(changes, d.hush.release(d.notes, d.machine)...)
@@ -175,6 +179,15 @@ func (d *Coordinator) Notify(changes []Change, now int64) []Notification {
 		due[i].To = d.reminds.recipients(&due[i], now)
 	}
 	return append(due, d.reminds.pass(d.machine, d.notes, &d.limiter, now)...)
+}
+
+// owed returns the clears that this process owes although another one has the duty: see Machine.clearTold.
+func (d *Coordinator) owed(now int64) (due []Notification) {
+	for _, c := range d.owes {
+		due = append(due, Notification{Change: c, At: now})
+	}
+	d.owes = nil
+	return due
 }
 
 // Due returns when there is something to notify although no View arrives, in microseconds
@@ -213,7 +226,7 @@ func (d *Coordinator) Escalations() []Escalated { return d.reminds.confirmed() }
 
 // Confirm notes that a notification was sent, or that another process sends it.
 func (d *Coordinator) Confirm(c Change) {
-	if c.Raise {
+	if c.Raise && d.duty.Skip != 0 {
 		d.machine.told[c.Alarm.Index] = true
 	} else {
 		delete(d.machine.told, c.Alarm.Index)

@@ -259,11 +259,45 @@ func TestAnIndexThatWasNeverSentEndsWithoutAWord(t *testing.T) {
 	wants(t, "then", nil, d.at(3, 0))
 }
 
-// This sidecar has sent a raise while the other one was away, which had ended the alarm without a word.
-func TestAnAlarmThatWasRaisedHereEndsHere(t *testing.T) {
+// An alarm was ended without a word while the other sidecar, which could not be reached, sent its raise.
+//
+//promise:clears cut
+func TestAnAlarmThatEndedWithoutAWordIsClearedIfTheOtherSidecarSentIt(t *testing.T) {
 	d := newDesk(t, Saved{Last: 10}, newNotes(10))
-	wants(t, "raised", []string{"raise 11 p0"}, d.at(1, 0))
-	d.Confirm(Change{Alarm: Alarm{Index: 11}, Raise: true})
-	changes := d.Fold(&Saved{Last: 11, Cleared: []uint32{11}}, t0+2e6)
-	wants(t, "is cleared", []string{"clear 11 p0"}, texts(changes))
+	d.silence("a", "p0", 0, 20)
+	wants(t, "held back", nil, d.at(1, 0))
+	wants(t, "ended", nil, d.at(6))
+	page := Saved{Last: 11, Alarms: in(Raised, Alarm{Index: 11, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0 + 1e6})}
+	wants(t, "the other one has sent it", []string{"clear 11 p0"}, texts(d.Fold(&page, t0+7e6)))
+	wants(t, "again", nil, texts(d.Fold(&page, t0+8e6)))
+}
+
+// This sidecar could not reach the other one, and sent a raise. The other one has ended the alarm, before that or
+// without a word. So this one sends the clear, although the other one may have the duty now.
+//
+//promise:clears cut
+func TestAnAlarmThatWasRaisedWithoutTheOtherSidecarEndsHere(t *testing.T) {
+	for name, test := range map[string]struct {
+		raised, learns Duty
+		want           []string
+	}{
+		"alone, and it has the duty":     {Duty{On: true, Skip: 512}, Duty{On: true}, []string{"clear 11 p0"}},
+		"alone, and the other one leads": {Duty{On: true, Skip: 512}, Duty{Shared: true, Elsewhere: true}, []string{"clear 11 p0"}},
+		"beside the other one":           {Duty{On: true}, Duty{Shared: true, Elsewhere: true}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, Saved{Last: 10}, newNotes(10))
+			wants(t, "raised", []string{"raise 11 p0"}, d.at(1, 0))
+			d.Turn(test.raised, t0+1e6)
+			d.Confirm(Change{Alarm: Alarm{Index: 11}, Raise: true})
+			now := int64(t0 + 2e6)
+			d.Turn(test.learns, now)
+			var sent []Change
+			for _, n := range d.Notify(d.Fold(&Saved{Last: 11, Cleared: []uint32{11}}, now), now) {
+				sent = append(sent, n.Change)
+			}
+			wants(t, "the other one has ended it", test.want, texts(sent))
+			wants(t, "then it is over", nil, shown(d.machine))
+		})
+	}
 }

@@ -120,7 +120,7 @@ type Machine struct {
 	follows     bool             // another process gives the indices, see Follow
 	linked      bool             // alarms were added since the last Step
 	unnumbered  []unnumbered     // while it follows
-	told        map[uint32]bool  // active alarms whose raise this process has sent
+	told        map[uint32]bool  // active alarms whose raise this process has sent while it could not reach the other ones
 	awaited     map[uint32]int64 // notifications that another process had begun, and when this one was informed
 	resent      map[uint32]bool  // alarms of changes that resend returned by the last Step
 	twins       map[key]bool     // alarms of which the book may have two indices

@@ -107,6 +107,7 @@ func (m *Machine) Fold(s *Saved, now int64) (changes []Change, folded int) {
 	m.book.last = max(m.book.last, s.Last)
 	for _, e := range s.Alarms {
 		folded += m.yield(&e)
+		m.clearQuiet(&e)
 		if !m.book.merge(e) {
 			if h := m.heldBy(e.Index); h != nil && h.key() == e.key() && e.Phase.open() {
 				m.join(h, e.Lost.All())
@@ -150,12 +151,24 @@ func (m *Machine) yield(e *Entry) int {
 	return 1
 }
 
-// clearTold notifies the end of an alarm that another process has ended, if this one leads and has sent its
-// raise: the other one may have ended it without a word.
+// clearQuiet notifies the end of an alarm that was ended here without a word, if another process has sent its
+// raise meanwhile.
+func (m *Machine) clearQuiet(e *Entry) {
+	if m.follows || !m.book.quiet[e.Index] || e.Phase != Raised {
+		return
+	}
+	delete(m.book.quiet, e.Index)
+	a := e.Alarm
+	a.Text = "over: it had ended before it was sent"
+	m.changes = append(m.changes, Change{a, false})
+}
+
+// clearTold notifies the end of an alarm that another process has ended, if this one has sent its raise while it
+// could not reach the other one. That may have been after the clear of the other one, or without one.
 func (m *Machine) clearTold(index uint32) {
 	e, told := m.book.entries[index], m.told[index]
 	delete(m.told, index)
-	if m.follows || e == nil || !told {
+	if e == nil || !told {
 		return
 	}
 	a := e.Alarm

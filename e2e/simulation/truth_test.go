@@ -34,8 +34,8 @@ type desk struct {
 func newTruth() *truth { return &truth{engines: map[string]*desk{}} }
 
 // late is how long after its end a condition may still be reported: the engine was killed before it
-// published the end, or the sidecar is not connected, and what it has received is older.
-const late = forgetAfter + 30*time.Second
+// published the end, or the sidecar is not connected, and what it has received is older. One fault may follow another.
+const late = calm
 
 // raised judges the raise of a stuck token: the token is, or was a while ago, on a desk.
 func (m *truth) raised(a *alarm.Alarm, at int64, fault func(string, ...any)) {

@@ -231,7 +231,7 @@ func (s *shop) read() *trace {
 		places[c.Sequence] = place{now.At().Mark, len(tr.up)}
 	})
 	epoch, at, had := 0, uint64(0), uint64(0)
-	s.log(1, func(e *engine.Engine, c journal.Commit) {
+	s.log(1, func(e *engine.Engine, _ journal.Commit) {
 		now := e.Standing()
 		if now.Epoch > epoch {
 			epoch = now.Epoch

@@ -252,7 +252,7 @@ func TestAnIndexThatWasNeverSentEndsWithoutAWord(t *testing.T) {
 	d := newDesk(t, Saved{Last: 10}, newNotes(10))
 	d.silence("a", "p0", 0, 20)
 	wants(t, "held back", nil, d.at(1, 0))
-	now := int64(t0 + 2e6)
+	now := t0 + 2e6
 	d.Notify(d.Fold(&Saved{Last: 11, Alarms: in(Raised, Alarm{Index: 5, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0})}, now), now)
 	d.notes.version++ // what is held back is looked at again
 	d.Notify(nil, now)
@@ -290,7 +290,7 @@ func TestAnAlarmThatWasRaisedWithoutTheOtherSidecarEndsHere(t *testing.T) {
 			wants(t, "raised", []string{"raise 11 p0"}, d.at(1, 0))
 			d.Turn(test.raised, t0+1e6)
 			d.Confirm(Change{Alarm: Alarm{Index: 11}, Raise: true})
-			now := int64(t0 + 2e6)
+			now := t0 + 2e6
 			d.Turn(test.learns, now)
 			var sent []Change
 			for _, n := range d.Notify(d.Fold(&Saved{Last: 11, Cleared: []uint32{11}}, now), now) {

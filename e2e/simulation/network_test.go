@@ -95,7 +95,7 @@ type chunk struct {
 }
 
 func (p *pair) close() {
-	_ = p.Conn.Close()
+	_ = p.Close()
 	_ = p.near.Close()
 	_ = p.far.Close()
 }

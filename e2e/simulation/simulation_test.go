@@ -377,7 +377,7 @@ func (w *world) measure(n *node) {
 		w.fail("%s has %d tokens in its ring, and at its desk %d arrivals, %d departures, %d tokens, %d approved; it acknowledged %d and %d",
 			n.name, ring, p.Arrivals, p.Departures, p.Tokens, rows.Transitions[approve].Firings, d.injected, d.approved)
 	}
-	if p.Oldest != d.since && !(d.since != 0 && p.Oldest >= d.since && p.Oldest-d.since < 1000) {
+	if off := p.Oldest - d.since; off != 0 && (d.since == 0 || off < 0 || off >= 1000) {
 		w.fail("%s: the token at the desk is of %d, and was put at %d", n.name, p.Oldest, d.since)
 	}
 }

@@ -5,6 +5,7 @@ package simulation
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/pnagent/pnagent/collector/alarm"
@@ -71,11 +72,14 @@ func (s *station) receive(from string, l *link, n alarm.Notification) error {
 	return nil
 }
 
-// hasAnother reports whether the station has the same alarm under another index: two sidecars that could
-// not reach each other gave it one each.
+// hasAnother reports whether the station has the same alarm under another index, because two sidecars that could
+// not reach each other gave it one each; or a lost source, from which the alarm under the other index follows, so
+// that its raise is held back.
 func (s *station) hasAnother(a *alarm.Alarm) bool {
 	for index, r := range s.alarms {
-		if o := &r.alarm; index != a.Index && !r.cleared && o.Kind == a.Kind && o.Net == a.Net && o.Subject == a.Subject {
+		o := &r.alarm
+		same := o.Kind == a.Kind && o.Net == a.Net && o.Subject == a.Subject
+		if index != a.Index && !r.cleared && (same || o.Kind == alarm.SourceLost && strings.HasSuffix(a.Text, "continues under another index")) {
 			return true
 		}
 	}

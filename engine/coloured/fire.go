@@ -455,7 +455,7 @@ func (s *Shard) awaits(in *instance, f *frame, j *petri.JoinTest) []int32 {
 			return []int32{place}
 		}
 	}
-	return j.Awaits(s.marked(in, f))
+	return j.Awaits(f.marked)
 }
 
 // restartClock restarts the delay of a transition that fired.

@@ -211,13 +211,11 @@ func add(a, b uint32) uint32 { return uint32(min(uint64(a)+uint64(b), math.MaxUi
 func (s *scopes) pile(f *frame, place int32) *pile { return s.around(f, place).piles.pile(place) }
 
 // marked yields the places that hold a token in f or inside of it.
-func (s *scopes) marked(in *instance, f *frame) func(yield func(place int32) bool) {
-	return func(yield func(int32) bool) {
-		for g := range f.all {
-			for k := range g.piles {
-				if !yield(g.piles[k].place) {
-					return
-				}
+func (f *frame) marked(yield func(place int32) bool) {
+	for g := range f.all {
+		for k := range g.piles {
+			if !yield(g.piles[k].place) {
+				return
 			}
 		}
 	}

@@ -165,7 +165,7 @@ func (s *Shard) joins(in *instance, f *frame, j *petri.JoinTest) bool {
 			return false
 		}
 	}
-	return j.Ready(s.marked(in, f))
+	return j.Ready(f.marked)
 }
 
 // flights returns the tokens of a spot that are in flight and that a transition which preempts may take,

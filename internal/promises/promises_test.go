@@ -168,7 +168,7 @@ func matrix(t *testing.T, promises, faults []string, exempt map[string][]string,
 			isExempt := slices.Contains(exempt[p], f)
 			switch {
 			case n > 0 && isExempt:
-				t.Errorf("%s: %s has a test with %s, and the document says that it is not concerned", document, p, f)
+				t.Errorf("%s: %s has a test with %s, and is not concerned by that", document, p, f)
 			case n > 0:
 				fmt.Fprintf(&out, " %d |", n)
 			case isExempt:

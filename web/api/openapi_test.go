@@ -105,7 +105,7 @@ func TestOpenAPIIsMadeOfTheTypes(t *testing.T) {
 	text, err := json.MarshalIndent(object{"openapi": "3.1.0",
 		"info": object{"title": "pnagent", "version": "1", "description": "What a sidecar shows of Petri nets. Only a sidecar with --web.actions takes POST, for notes about alarms and requests to engines. Times are RFC 3339 in UTC by the sidecar's clock; " +
 			"ages and durations are seconds, ages as of the answer. What no source of a net knows is an absent field. Fields may be added."},
-		"paths": all, "components": object{"schemas": g.schemas}}, "", "  ")
+		"paths": all, "components": object{"schemas": g.schemas}}, "", "") // a line for each value, without spaces: the program holds it
 	if err != nil {
 		t.Fatal(err)
 	}

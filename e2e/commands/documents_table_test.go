@@ -60,7 +60,7 @@ var notTyped = []exemption{
 	{page: "docs/attach/temporal.md", why: "needs Temporal; attach/temporal/temporaltest types it"},
 	{page: "docs/design/expressions.md", why: "needs a clone of the kit", needs: "tck", with: []string{
 		"PNAGENT", "cd $ROOT; PNAGENT", "/path/to", "$SUITES"}},
-	{page: "docs/design/model.md", command: "make model", why: "needs Java and Maven; package model runs it with those", with: []string{"make", "make -n"}},
+	{page: "docs/design/model.md", command: "make model", why: "needs Java and Maven; package model runs it with those", with: []string{"make", "cd $ROOT; make -n"}},
 	{page: "docs/containers.md", why: "needs Docker and a cluster; e2e/release builds and runs the image, and renders the chart"},
 	{page: "docs/otlp.md", command: "pnagent serve", why: "needs a collector; e2e/otlp has one", instead: "" +
 		"nats-server & pnagent serve --mib-dir '' --otlp.endpoint http://127.0.0.1:4318 --otlp.interval 1s & until curl -sf http://127.0.0.1:9797/metrics | grep '^pnagent_otlp_exports_total.*failed.* [1-9]'; do sleep .1; done"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -96,6 +97,7 @@ func (p *process) end() {
 // kill ends the process as kill -9 does: its files stay as they are, and nothing leaves it.
 func (p *process) kill(t *testing.T) {
 	t.Helper()
+	synctest.Wait()
 	kept := p.dir + ".kept"
 	if err := os.CopyFS(kept, os.DirFS(p.dir)); err != nil {
 		t.Fatal(err)

@@ -163,6 +163,7 @@ func (d *Coordinator) Notify(changes []Change, now int64) []Notification {
 		d.reminds.pass(d.machine, d.notes, nil, now)
 		return d.owed(now)
 	}
+	changes, d.owes = append(changes, d.owes...), nil
 	d.machine.noteFollows(changes)
 	changes, quiet := d.hush.pass(changes, func(a *Alarm) bool { return a.Follows != "" || d.notes.silencedUntil(a) != 0 },
 		func(a *Alarm) bool { return d.machine.resent[a.Index] && !d.notes.raisedDuring(a) })
@@ -226,10 +227,13 @@ func (d *Coordinator) Escalations() []Escalated { return d.reminds.confirmed() }
 
 // Confirm notes that a notification was sent, or that another process sends it.
 func (d *Coordinator) Confirm(c Change) {
-	if c.Raise && d.duty.Skip != 0 {
-		d.machine.told[c.Alarm.Index] = true
-	} else {
-		delete(d.machine.told, c.Alarm.Index)
+	switch index := c.Alarm.Index; {
+	case c.Raise && d.duty.Skip != 0 && d.machine.book.gone[index]: // since it was sent
+		d.owes = append(d.owes, endedElsewhere(c.Alarm))
+	case c.Raise && d.duty.Skip != 0:
+		d.machine.told[index] = true
+	default:
+		delete(d.machine.told, index)
 	}
 	d.machine.Confirm(c.Alarm.Index, c.Raise)
 }

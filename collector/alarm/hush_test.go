@@ -279,21 +279,31 @@ func TestAnAlarmThatEndedWithoutAWordIsClearedIfTheOtherSidecarSentIt(t *testing
 func TestAnAlarmThatWasRaisedWithoutTheOtherSidecarEndsHere(t *testing.T) {
 	for name, test := range map[string]struct {
 		raised, learns Duty
+		late           bool // the receiver confirms the raise after the page of the other one
 		want           []string
 	}{
-		"alone, and it has the duty":     {Duty{On: true, Skip: 512}, Duty{On: true}, []string{"clear 11 p0"}},
-		"alone, and the other one leads": {Duty{On: true, Skip: 512}, Duty{Shared: true, Elsewhere: true}, []string{"clear 11 p0"}},
-		"beside the other one":           {Duty{On: true}, Duty{Shared: true, Elsewhere: true}, nil},
+		"alone, and it has the duty":     {Duty{On: true, Skip: 512}, Duty{On: true}, false, []string{"clear 11 p0"}},
+		"alone, and the other one leads": {Duty{On: true, Skip: 512}, Duty{Shared: true, Elsewhere: true}, false, []string{"clear 11 p0"}},
+		"alone, and confirmed late":      {Duty{On: true, Skip: 512}, Duty{On: true}, true, []string{"clear 11 p0"}},
+		"beside the other one":           {Duty{On: true}, Duty{Shared: true, Elsewhere: true}, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t, Saved{Last: 10}, newNotes(10))
 			wants(t, "raised", []string{"raise 11 p0"}, d.at(1, 0))
 			d.Turn(test.raised, t0+1e6)
-			d.Confirm(Change{Alarm: Alarm{Index: 11}, Raise: true})
 			now := t0 + 2e6
+			ends := func() []Change { return d.Fold(&Saved{Last: 11, Cleared: []uint32{11}}, now) }
+			var changes []Change
+			if test.late {
+				changes = ends()
+			}
+			d.Confirm(Change{Alarm: Alarm{Index: 11, Kind: TokenStuck, Net: "n", Subject: "p0"}, Raise: true})
 			d.Turn(test.learns, now)
+			if !test.late {
+				changes = ends()
+			}
 			var sent []Change
-			for _, n := range d.Notify(d.Fold(&Saved{Last: 11, Cleared: []uint32{11}}, now), now) {
+			for _, n := range d.Notify(changes, now) {
 				sent = append(sent, n.Change)
 			}
 			wants(t, "the other one has ended it", test.want, texts(sent))

@@ -171,9 +171,13 @@ func (m *Machine) clearTold(index uint32) {
 	if e == nil || !told {
 		return
 	}
-	a := e.Alarm
+	m.changes = append(m.changes, endedElsewhere(e.Alarm))
+}
+
+// endedElsewhere returns the clear of an alarm that another process has ended.
+func endedElsewhere(a Alarm) Change {
 	a.Text = "over: another sidecar has ended it"
-	m.changes = append(m.changes, Change{a, false})
+	return Change{a, false}
 }
 
 // takeIndex takes the index that another process gave to an alarm. An alarm that was not

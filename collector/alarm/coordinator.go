@@ -94,6 +94,9 @@ func (d *Coordinator) turn(duty Duty, now int64) []Change {
 		m.book.skip = duty.Skip
 		d.hush.doubt() // the other process had the duty as well
 	}
+	if duty.Skip == 0 {
+		clear(m.told) // the other processes have the same alarms, and will clear them
+	}
 	follow := !duty.On && duty.Shared
 	if !duty.On {
 		d.hush.held = nil

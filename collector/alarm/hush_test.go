@@ -282,9 +282,10 @@ func TestAnAlarmThatWasRaisedWithoutTheOtherSidecarEndsHere(t *testing.T) {
 		late           bool // the receiver confirms the raise after the page of the other one
 		want           []string
 	}{
-		"alone, and it has the duty":     {Duty{On: true, Skip: 512}, Duty{On: true}, false, []string{"clear 11 p0"}},
-		"alone, and the other one leads": {Duty{On: true, Skip: 512}, Duty{Shared: true, Elsewhere: true}, false, []string{"clear 11 p0"}},
-		"alone, and confirmed late":      {Duty{On: true, Skip: 512}, Duty{On: true}, true, []string{"clear 11 p0"}},
+		"alone, and it has the duty":     {Duty{On: true, Skip: 512}, Duty{On: true, Skip: 512}, false, []string{"clear 11 p0"}},
+		"alone, and the other one leads": {Duty{On: true, Skip: 512}, Duty{Shared: true, Elsewhere: true, Skip: 512}, false, []string{"clear 11 p0"}},
+		"alone, and confirmed late":      {Duty{On: true, Skip: 512}, Duty{On: true, Skip: 512}, true, []string{"clear 11 p0"}},
+		"alone, and both agree since":    {Duty{On: true, Skip: 512}, Duty{On: true}, false, nil},
 		"beside the other one":           {Duty{On: true}, Duty{Shared: true, Elsewhere: true}, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -110,7 +110,7 @@ func TestAFleetUnderRandomFaults(t *testing.T) {
 // selected returns the seeds to run: a few that are the same each time, or new ones without end.
 func selected() iter.Seq[uint64] {
 	if *during == 0 {
-		return seeds.Of(8, 400)
+		return seeds.Of(4, 400)
 	}
 	return func(yield func(uint64) bool) {
 		for seed := uint64(rand.Uint32()); yield(seed); seed++ {

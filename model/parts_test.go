@@ -65,5 +65,5 @@ func TestTheModelOfPartsFindsFaults(t *testing.T) {
 		mutant{"a cursor is a bare number", "parts-crossing", "Identity = TRUE", "Identity = FALSE", "NotDoubled"},
 		mutant{"a log that was removed starts empty", "parts-removed", "Remember = TRUE", "Remember = FALSE", "NoEmptyStart"},
 		mutant{"an owner goes on blindly over another connection", "parts-lost", "Compare = TRUE", "Compare = FALSE", "OneOwnerWrites"},
-		mutant{"nobody takes a part over", "parts-arrives", "MaxEpoch = 2", "MaxEpoch = 1", "Arrives"})
+		mutant{"no process takes a part over", "parts-arrives", "MaxEpoch = 2", "MaxEpoch = 1", "Arrives"})
 }

@@ -155,7 +155,8 @@ func (s *shop) log(part int, each func(e *engine.Engine, c journal.Commit)) {
 			}
 			ec := cfg.Engine
 			ec.Journal, ec.Part = first, &s.parts[part].Part
-			if e, err = engine.New(ec); err != nil {
+			e, err = engine.New(ec)
+			if err != nil {
 				s.Fatal(err)
 			}
 		} else if err := e.Follow(c); err != nil {

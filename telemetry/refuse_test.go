@@ -344,7 +344,8 @@ func TestWhatIsNotProtobufIsRejectedWhereverItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.set("places.stuck.0.groups.0.oldest", 1) // so that its token is not read
-	if text, err = json.Marshal(m); err == nil {
+	text, err = json.Marshal(m)
+	if err == nil {
 		payloads["a token that is not read"], err = wire.FromJSON("Snapshot", text)
 	}
 	if err != nil {

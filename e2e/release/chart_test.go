@@ -310,13 +310,13 @@ func TestTheTwoOfAPairDifferInTheirRank(t *testing.T) {
 
 func TestTheChartRefusesWhatItCannotInstall(t *testing.T) {
 	for why, values := range map[string]string{
-		"a mode that is none":           `mode: ring`,
-		"a key that is none":            `sidecars: 3`,
-		"a key that the chart sets":     `config: {web.listen-address: ":1"}`,
-		"a file without its Secret":     `files: {nats.creds: {key: x}}`,
-		"SNMP for the community public": `snmp: {enabled: true}`,
-		"an adapter that is none":       `adapters: {x: {command: telepathy}}`,
-		"no shares":                     `mode: tree` + "\n" + `tree: {shares: 0}`,
+		"a mode that does not exist":     `mode: ring`,
+		"a key that does not exist":      `sidecars: 3`,
+		"a key that the chart sets":      `config: {web.listen-address: ":1"}`,
+		"a file without its Secret":      `files: {nats.creds: {key: x}}`,
+		"SNMP for the community public":  `snmp: {enabled: true}`,
+		"an adapter that does not exist": `adapters: {x: {command: telepathy}}`,
+		"no shares":                      `mode: tree` + "\n" + `tree: {shares: 0}`,
 	} {
 		if _, err := helmed(t, values, "template"); err == nil || !strings.Contains(err.Error(), "values don't meet the specifications") {
 			t.Errorf("%s: %v", why, err)

@@ -52,16 +52,19 @@ func (d *data) value(name string) (v any, ok bool, err error) {
 func (d *data) read(v any) (out any, err error) {
 	switch v := v.(type) {
 	case json.RawMessage:
-		if d.size += len(v); d.size > MaxData {
+		d.size += len(v)
+		if d.size > MaxData {
 			return nil, fmt.Errorf("the variables that are read have more than %d bytes; expected less", MaxData)
 		}
 		return decode(v)
 	case map[string]json.RawMessage:
 		object := map[string]any{}
 		for name, text := range v {
-			if object[name], err = d.read(text); err != nil {
+			value, err := d.read(text)
+			if err != nil {
 				return nil, err
 			}
+			object[name] = value
 		}
 		return object, nil
 	}
@@ -144,9 +147,11 @@ func (in *input) offers(fields bool) (map[string]any, error) {
 	list := make([]any, len(in.tokens))
 	for i := range in.tokens {
 		t := &in.tokens[i].Token
-		if data.all[i], err = data.read(data.all[i]); err != nil {
+		value, err := data.read(data.all[i])
+		if err != nil {
 			return nil, err
 		}
+		data.all[i] = value
 		list[i] = map[string]any{"place": in.place(in.tokens[i].Place), "id": json.Number(strconv.FormatUint(t.ID, 10)),
 			"age": in.seconds(t.Injected), "data": data.all[i]}
 	}
